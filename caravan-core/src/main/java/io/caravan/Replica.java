@@ -2,6 +2,8 @@ package io.caravan;
 
 import io.caravan.engine.Engine;
 import io.caravan.io.FileStorage;
+import io.caravan.io.PieceStorage;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -84,6 +86,29 @@ public final class Replica implements AutoCloseable {
     /** Up to where the log is known to be forced, without forcing it. */
     public long forcedPosition() {
         return engine.forcedLsn();
+    }
+
+    /** Where the pieces of a replica's files go. */
+    @FunctionalInterface
+    public interface Pieces {
+        /**
+         * Takes the next piece, of a mebibyte and a few bytes at most; waits while there is no room.
+         *
+         * @param piece only until this returns
+         * @throws IOException when nobody wants any more
+         */
+        void take(ByteBuffer piece) throws IOException;
+    }
+
+    /**
+     * Sends a copy of this replica's files while it is used, as {@link DurableListStore#backup} makes one: it has
+     * everything up to the returned position, and nothing that came later. {@link ReplicaCopy} takes the pieces.
+     *
+     * @throws StoreIoException when the pieces are not wanted any more, or the log has no space to grow meanwhile
+     * @throws StoreClosedException when the replica is closed meanwhile
+     */
+    public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
+        return OwnThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces::take), progress));
     }
 
     /** Closes the store; see {@link DurableListStore#close()}. */

@@ -103,6 +103,25 @@ public final class StoreConfig {
         return new Builder(directory);
     }
 
+    /** The same settings for a store in another directory. */
+    public StoreConfig withDirectory(Path other) {
+        Builder copy = builder(other);
+        copy.durability = durability;
+        copy.flushPolicy = flushPolicy;
+        copy.maxHeapBytes = maxHeapBytes;
+        copy.maxValueBytes = maxValueBytes;
+        copy.logBufferBytes = logBufferBytes;
+        copy.logSegmentBytes = logSegmentBytes;
+        copy.heapSegmentBytes = heapSegmentBytes;
+        copy.checkpointFloorBytes = checkpointFloorBytes;
+        copy.checkpointFraction = checkpointFraction;
+        copy.heapPressureListener = heapPressureListener;
+        copy.heapUsedMark = heapUsedMark;
+        copy.heapFragmentationMark = heapFragmentationMark;
+        copy.futureExecutor = futureExecutor;
+        return copy.build();
+    }
+
     /** Where the store's files are; nothing else may be in it. */
     public Path directory() {
         return directory;

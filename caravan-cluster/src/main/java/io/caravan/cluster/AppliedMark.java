@@ -9,8 +9,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.zip.CRC32C;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.statemachine.SnapshotInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +29,18 @@ final class AppliedMark {
     /** Marks need not be exact: one for so much log is kept. */
     private static final long SPACING_BYTES = 64 * 1024;
 
-    /** An entry, and where its frame ends in the store's log. */
-    record Applied(TermIndex entry, long endLsn) {}
+    /** An entry, and where its frame ends in the store's log. The store's own files are what Raft calls a snapshot. */
+    record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
+        @Override
+        public TermIndex getTermIndex() {
+            return entry;
+        }
+
+        @Override
+        public List<FileInfo> getFiles() {
+            return List.of();
+        }
+    }
 
     private final Path file;
     private final Deque<Applied> applied = new ArrayDeque<>();
@@ -62,6 +75,11 @@ final class AppliedMark {
 
     /** The store has taken the frame of an entry, which ends at this position of its log. */
     void applied(TermIndex entry, long endLsn) {
+        Applied known = durable;
+        if (known != null && entry.getIndex() <= known.entry().getIndex()) {
+            // Files that were received have it.
+            return;
+        }
         Applied last = applied.peekLast();
         if (last == null || endLsn - last.endLsn() >= SPACING_BYTES) {
             applied.addLast(new Applied(entry, endLsn));
@@ -80,6 +98,13 @@ final class AppliedMark {
         }
     }
 
+    /** The store was replaced by one that has everything up to this entry, forced. */
+    void replaced(Applied entry) throws IOException {
+        applied.clear();
+        write(entry);
+        durable = entry;
+    }
+
     private void write(Applied newest) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES);
         bytes.putLong(0, MAGIC);
@@ -96,8 +121,6 @@ final class AppliedMark {
             channel.force(true);
         }
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
-            directory.force(true);
-        }
+        Folders.force(file.resolveSibling("."));
     }
 }

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param raftDirectory where the Raft log is; on a disk that keeps what was forced
  * @param election how long a follower waits for its leader before it stands for election; twice that at most. Shorter
  *     finds a dead leader sooner, and mistakes a slow one for dead more often
+ * @param keptLogBytes how much of the Raft log a host keeps for others that are behind, at least 1 MiB: a host that lacks
+ *     more when it comes back is sent the store's files. What this host's own store still needs is kept besides
  * @param create whether an empty {@code raftDirectory} is this host's first start. Without it an empty one is refused: a
  *     host that has forgotten what it acknowledged must not vote, or what it acknowledged may be lost
  * @param tls how hosts prove who they are; null trusts whoever reaches the port
@@ -31,10 +33,16 @@ public record GroupConfig(
         StoreConfig store,
         Path raftDirectory,
         Duration election,
+        long keptLogBytes,
         boolean create,
         @Nullable Tls tls) {
     /** The longest frame that a Raft entry may carry here, in bytes. */
     public static final int MAX_FRAME_BYTES = 64 << 20;
+
+    /** Some minutes of many writes, and what is copied sooner than the files of a large store. */
+    public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
+
+    private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;
 
     /** For hosts in one rack. */
     public static final Duration DEFAULT_ELECTION = Duration.ofSeconds(1);
@@ -69,6 +77,9 @@ public record GroupConfig(
         }
         if (election.compareTo(Duration.ofMillis(50)) < 0 || election.compareTo(Duration.ofMinutes(1)) > 0) {
             throw new IllegalArgumentException("election must be 50 ms to 1 min, was " + election);
+        }
+        if (keptLogBytes < LEAST_KEPT_LOG_BYTES) {
+            throw new IllegalArgumentException("keptLogBytes must be at least 1 MiB, was " + keptLogBytes);
         }
     }
 

@@ -5,19 +5,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.ratis.RaftConfigKeys;
-import org.apache.ratis.conf.Parameters;
-import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.grpc.GrpcConfigKeys;
-import org.apache.ratis.grpc.GrpcTlsConfig;
-import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -27,29 +21,24 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
-import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
-import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
-import org.apache.ratis.util.SizeInBytes;
-import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * This host's part in a group: votes, keeps the Raft log, and has a replica of the store. Tells the listener when the
  * store may be used. Any thread may ask and close it.
  */
 public final class GroupMember implements AutoCloseable {
-    /** Room for what Raft puts around a frame. */
-    private static final int AROUND_A_FRAME_BYTES = 1 << 20;
-
-    private static final String SEGMENT_BYTES = "128MB";
-    /** After so many entries Raft asks up to where its log is needed. A host that starts hears about as many again. */
-    private static final int ENTRIES_BETWEEN_MARKS = 1_000;
+    private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
+    /** How long another host may take to become the leader. */
+    private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -57,18 +46,19 @@ public final class GroupMember implements AutoCloseable {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
     private final GroupStateMachine state;
+    private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
         this.config = config;
         this.groupId = RaftGroupId.valueOf(config.group());
-        this.state = new GroupStateMachine(config, listener, this::propose);
+        this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
                 .setGroup(RaftGroup.valueOf(
                         groupId, config.hosts().stream().map(GroupMember::peer).toList()))
                 .setStateMachine(state)
-                .setProperties(properties(config))
-                .setParameters(parameters(config.tls()))
+                .setProperties(RaftSettings.properties(config))
+                .setParameters(RaftSettings.parameters(config.tls()))
                 .setOption(config.create() ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
                 .build();
     }
@@ -107,6 +97,11 @@ public final class GroupMember implements AutoCloseable {
         Files.createDirectories(config.raftDirectory());
     }
 
+    /** What may lie beside the store's folder, while the store is replaced by another host's files. */
+    public static List<Path> foldersBeside(Path store) {
+        return new Folders(store).beside();
+    }
+
     private static void requireEmpty(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             return;
@@ -124,54 +119,6 @@ public final class GroupMember implements AutoCloseable {
                 .setId(host.id())
                 .setAddress(host.authority())
                 .build();
-    }
-
-    private static RaftProperties properties(GroupConfig config) {
-        RaftProperties properties = new RaftProperties();
-        Host self = config.selfHost();
-        RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
-        GrpcConfigKeys.Server.setHost(properties, self.address());
-        GrpcConfigKeys.Server.setPort(properties, self.port());
-        RaftServerConfigKeys.setStorageDir(
-                properties, List.of(config.raftDirectory().toFile()));
-
-        long election = config.election().toMillis();
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2 * election));
-        RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
-
-        SizeInBytes entry = SizeInBytes.valueOf(config.store().logBufferBytes() + AROUND_A_FRAME_BYTES);
-        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, entry);
-        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(entry.getSize() + Long.BYTES));
-        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(SEGMENT_BYTES));
-        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * entry.getSize()));
-        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
-
-        // The log is kept until every host has it: there is no other way yet to bring a host up to date.
-        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
-        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, false);
-        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
-        RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, ENTRIES_BETWEEN_MARKS);
-        RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);
-        return properties;
-    }
-
-    private static TimeDuration millis(long millis) {
-        return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
-    }
-
-    private static Parameters parameters(GroupConfig.@Nullable Tls tls) {
-        Parameters parameters = new Parameters();
-        if (tls != null) {
-            GrpcConfigKeys.TLS.setConf(
-                    parameters,
-                    new GrpcTlsConfig(
-                            tls.key().toFile(),
-                            tls.certificates().toFile(),
-                            tls.authority().toFile(),
-                            true));
-        }
-        return parameters;
     }
 
     private void propose(byte[] frame, Proposal proposal) {
@@ -242,15 +189,26 @@ public final class GroupMember implements AutoCloseable {
      *
      * @param committed the entries that it is known to have been told are committed, about
      * @param silent since the leader last heard from it; null when this host is not the leader, or the host is this one
+     * @param files what it has of the files that it is sent, because it is behind what the Raft log keeps; null when it is
+     *     sent none, as far as this host knows, which the leader and the host itself do
      */
     public record Progress(
-            Host host, long committed, @Nullable Duration silent) {}
+            Host host,
+            long committed,
+            @Nullable Duration silent,
+            @Nullable FileProgress files) {}
+
+    /**
+     * How far the copying of a store has come.
+     *
+     * @param bytes copied
+     * @param total that there are to copy, which grows with the store's log
+     */
+    public record FileProgress(long bytes, long total) {}
 
     /** How far the hosts are. The leader knows of all, a follower of itself and what the leader has told it. */
     public List<Progress> progress() {
-        Map<RaftPeerId, Long> committed = division().getCommitInfos().stream()
-                .collect(Collectors.toMap(
-                        known -> RaftPeerId.valueOf(known.getServer().getId()), CommitInfoProto::getCommitIndex));
+        Map<RaftPeerId, Long> committed = RaftView.committed(division());
         Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
                 .collect(Collectors.toMap(
                         heard -> RaftPeerId.valueOf(heard.getId().getId()),
@@ -258,7 +216,7 @@ public final class GroupMember implements AutoCloseable {
         return config.hosts().stream()
                 .map(host -> {
                     RaftPeerId id = RaftPeerId.valueOf(host.id());
-                    return new Progress(host, committed.getOrDefault(id, 0L), silent.get(id));
+                    return new Progress(host, committed.getOrDefault(id, 0L), silent.get(id), state.files(host.id()));
                 })
                 .toList();
     }
@@ -280,6 +238,43 @@ public final class GroupMember implements AutoCloseable {
         Throwable failure = failure(reply);
         if (failure != null) {
             throw new IOException("leadership was not handed to host " + host + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * Keeps leadership away from this host, as for its maintenance, until this is undone or the host is started again: if
+     * it leads it hands leadership over, and when it is elected again, too. If no other host can lead, this one does.
+     *
+     * @return whether this host does not lead now
+     */
+    public boolean drain(boolean now) {
+        drained = now;
+        return !info().isLeader() || now && handOver();
+    }
+
+    /** Whether leadership is kept away from this host. */
+    public boolean drained() {
+        return drained;
+    }
+
+    /**
+     * Has the host that is furthest lead, of those that the leader, this one, has heard of lately: sooner than an election,
+     * which the others would hold if this one left. Returns whether another leads.
+     */
+    public boolean handOver() {
+        Optional<Progress> furthest = progress().stream()
+                .filter(other -> !other.host().id().equals(config.self()))
+                .filter(other -> other.silent() != null && other.silent().compareTo(HAND_OVER) < 0)
+                .max(Comparator.comparingLong(Progress::committed));
+        if (furthest.isEmpty()) {
+            return false;
+        }
+        try {
+            transferLeadership(furthest.get().host().id(), HAND_OVER);
+            return true;
+        } catch (IOException refused) {
+            LOG.info("{}: leadership was not handed over: {}", config.self(), refused.getMessage());
+            return false;
         }
     }
 

@@ -1,15 +1,14 @@
 package io.caravan.cluster;
 
 import io.caravan.CaravanException;
-import io.caravan.FrameRefusedException;
-import io.caravan.OutOfSpaceException;
 import io.caravan.Replica;
-import io.caravan.StoreDirectoryException;
-import io.caravan.StoreFailedException;
+import io.caravan.cluster.AppliedMark.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Collection;
-import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -17,7 +16,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientRequest;
@@ -26,14 +28,14 @@ import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
-import org.apache.ratis.server.raftlog.RaftLog;
-import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.util.LifeCycle;
+import org.apache.ratis.util.ProtoUtils;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,60 +50,61 @@ import org.slf4j.LoggerFactory;
  */
 final class GroupStateMachine extends BaseStateMachine {
     private static final Logger LOG = LoggerFactory.getLogger(GroupStateMachine.class);
-    private static final long RETRY_MILLIS = 100;
     private static final long STOP_SECONDS = 30;
 
     private final GroupConfig config;
     private final LeadershipListener listener;
     private final BiConsumer<byte[], Proposal> propose;
+    private final BooleanSupplier givesWay;
     private final ExecutorService roles;
+    private final FileSender sender;
+    private final FileReceiver receiver;
     private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
 
     // Set when Raft initializes this, before anything else.
-    private @Nullable Replica replica;
+    private volatile @Nullable RaftView raft;
+    private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedMark mark;
+    private @Nullable RaftLogKeeper keeper;
     /** The term in which the replica leads, or null; set under the lock, read without it by whoever ends the term. */
     private volatile @Nullable RaftCommitLog leading;
 
     private volatile boolean closing;
 
-    GroupStateMachine(GroupConfig config, LeadershipListener listener, BiConsumer<byte[], Proposal> propose) {
+    /** When this host was elected, {@code givesWay} says whether another has taken leadership over instead. */
+    GroupStateMachine(
+            GroupConfig config,
+            LeadershipListener listener,
+            BiConsumer<byte[], Proposal> propose,
+            BooleanSupplier givesWay) {
         this.config = config;
         this.listener = listener;
         this.propose = propose;
+        this.givesWay = givesWay;
         this.roles = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, "caravan-roles " + config.self());
             thread.setDaemon(true);
             return thread;
         });
+        this.sender = new FileSender(config.self(), new OwnStore());
+        this.receiver = new FileReceiver(config, () -> closing, new OwnStore());
     }
 
     @Override
     public synchronized void initialize(RaftServer server, RaftGroupId group, RaftStorage storage) throws IOException {
         super.initialize(server, group, storage);
         files.init(storage);
+        raft = new RaftView(server, group);
         AppliedMark known =
                 new AppliedMark(storage.getStorageDir().getStateMachineDir().toPath());
         mark = known;
-        Replica opened = Replica.open(config.store(), config.storeId());
-        replica = opened;
-        AppliedMark.Applied durable = known.durable();
+        keeper = new RaftLogKeeper(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
+        replica = new GroupReplica(config, known, () -> closing);
+        Applied durable = known.durable();
         if (durable != null) {
-            requireReached(opened, durable);
             setLastAppliedTermIndex(durable.entry());
         }
-    }
-
-    /** A store that was put back from an older copy lacks what the Raft log no longer has. */
-    private void requireReached(Replica opened, AppliedMark.Applied durable) {
-        if (opened.position() < durable.endLsn()) {
-            long position = opened.position();
-            opened.close();
-            throw new StoreDirectoryException("the store in " + config.store().directory() + " ends at LSN " + position
-                    + ", but had reached " + durable.endLsn()
-                    + ": it is not the one that this host had; replace the host"
-                    + " by one with another id and empty folders");
-        }
+        getLifeCycle().startAndTransition(() -> {});
     }
 
     @Override
@@ -112,21 +115,7 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public @Nullable SnapshotInfo getLatestSnapshot() {
         AppliedMark known = mark;
-        AppliedMark.Applied durable = known == null ? null : known.durable();
-        return durable == null ? null : new OwnFiles(durable.entry());
-    }
-
-    /** The store's own files are what Raft calls a snapshot. */
-    private record OwnFiles(TermIndex termIndex) implements SnapshotInfo {
-        @Override
-        public TermIndex getTermIndex() {
-            return termIndex;
-        }
-
-        @Override
-        public List<FileInfo> getFiles() {
-            return List.of();
-        }
+        return known == null ? null : known.durable();
     }
 
     @Override
@@ -153,8 +142,12 @@ final class GroupStateMachine extends BaseStateMachine {
         if (term != null && !term.committed(frame)) {
             return false;
         }
-        if (term != null || replay(place.toString(), frame)) {
-            initialized(mark).applied(place, Proposal.endLsn(frame));
+        if (term != null || initialized(replica).replay(place.toString(), frame)) {
+            long end = Proposal.endLsn(frame);
+            initialized(mark).applied(place, end);
+            if (initialized(keeper).due(end)) {
+                inTurn(this::dropLog);
+            }
         }
         return true;
     }
@@ -171,50 +164,6 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns whether the store has the frame. Tries until it has: Raft counts on it. */
-    private boolean replay(String place, ByteBuffer frame) {
-        while (true) {
-            try {
-                initialized(replica).replay(frame);
-                return true;
-            } catch (FrameRefusedException refused) {
-                requireNothingMissing(place, frame, refused);
-                // As on every other host; whoever proposed it is not waiting any more.
-                LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
-                return false;
-            } catch (OutOfSpaceException full) {
-                LOG.warn("{}: waits for space to follow its group", config.self(), full);
-            } catch (CaravanException failed) {
-                LOG.error("{}: its replica has failed; opening it anew", config.self(), failed);
-                reopen();
-            }
-            if (!retryPause()) {
-                throw new IllegalStateException(config.self() + " is closing");
-            }
-        }
-    }
-
-    /** A host that lacks a frame must not go on: it would refuse all that follow, and could be elected. */
-    private void requireNothingMissing(String place, ByteBuffer frame, FrameRefusedException refused) {
-        if (Proposal.previousLsn(frame) >= initialized(replica).position()) {
-            throw new IllegalStateException(
-                    "host " + config.self() + " lacks what its group has committed before entry " + place
-                            + ", and leaves the group; start it again: it hears from its Raft log what it lacks",
-                    refused);
-        }
-    }
-
-    /** Waits a little. Returns false when the host is closing. */
-    private boolean retryPause() {
-        try {
-            TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-        return !closing;
-    }
-
     /** What is there from initialization on. */
     private static <T> T initialized(@Nullable T part) {
         if (part == null) {
@@ -223,29 +172,102 @@ final class GroupStateMachine extends BaseStateMachine {
         return part;
     }
 
-    /**
-     * Called by Raft now and then: says up to where the Raft log is needed no more, as far as that is known now. Must not
-     * wait for a force, because a leader's flusher may be waiting for the thread that calls this.
-     */
-    @Override
-    public synchronized long takeSnapshot() throws IOException {
-        AppliedMark known = initialized(mark);
-        known.forced(initialized(replica).forcedPosition());
-        inTurn(this::forceForNextTime);
-        AppliedMark.Applied durable = known.durable();
-        return durable == null ? RaftLog.INVALID_LOG_INDEX : durable.entry().getIndex();
+    /** Forces the replica, and drops what the Raft log is needed for no more. */
+    private void dropLog() {
+        try {
+            long durable = markForced().entry().getIndex();
+            RaftView known = initialized(raft);
+            RaftServer.Division division = known.division();
+            Map<RaftPeerId, Long> committed = RaftView.committed(division);
+            sender.forget(
+                    host -> committed.getOrDefault(RaftPeerId.valueOf(host), -1L) >= durable || known.isGone(host));
+            initialized(keeper).drop(division, durable, sender.firstHeld());
+        } catch (IOException | CaravanException failed) {
+            LOG.warn("{}: keeps its Raft log as it is for now: {}", config.self(), failed.getMessage());
+        }
     }
 
-    private void forceForNextTime() {
-        Replica current;
+    /** Forces the replica. Returns the entry up to which its files have everything. */
+    private Applied markForced() throws IOException {
+        initialized(replica).now().force();
         synchronized (this) {
-            current = initialized(replica);
+            AppliedMark known = initialized(mark);
+            known.forced(initialized(replica).now().forcedPosition());
+            Applied durable = known.durable();
+            if (durable == null) {
+                throw new IOException("no frame is forced yet");
+            }
+            return durable;
         }
-        try {
-            current.force();
-        } catch (CaravanException failed) {
-            LOG.debug("{}: could not force its replica, which is being closed", config.self(), failed);
+    }
+
+    /** Hosts that are behind what the Raft log keeps ask for files. */
+    @Override
+    public CompletableFuture<Message> query(Message request) {
+        return sender.ask(request.getContent(), initialized(raft)::isFollower).thenApply(Message::valueOf);
+    }
+
+    /** This host is behind what the leader's Raft log keeps. */
+    @Override
+    public CompletableFuture<TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
+        RaftPeerProto leader = role.getFollowerInfo().getLeaderInfo().getId();
+        return receiver.receive(ProtoUtils.toRaftPeer(leader));
+    }
+
+    /** The store as files that others are sent, and that are replaced by those of others. */
+    private final class OwnStore implements FileSender.Source, FileReceiver.Target {
+        @Override
+        public Replica replica() {
+            return initialized(replica).now();
         }
+
+        @Override
+        public Applied start(SentFiles copy) throws IOException {
+            markForced();
+            // As one with what dropLog() looks at, so that nothing is dropped in between.
+            synchronized (GroupStateMachine.this) {
+                Applied start = Objects.requireNonNull(initialized(mark).durable());
+                copy.startAt(start);
+                return start;
+            }
+        }
+
+        @Override
+        public Path begin() throws IOException {
+            synchronized (GroupStateMachine.this) {
+                return initialized(replica).beginIncoming();
+            }
+        }
+
+        @Override
+        public void install(Path received, Applied copied) throws IOException {
+            synchronized (GroupStateMachine.this) {
+                if (leading != null) {
+                    throw new IOException("this host leads its group now");
+                }
+                initialized(replica).install(received, copied);
+            }
+        }
+    }
+
+    /** What a host has of the files that it is sent, as far as this host knows; null when it is sent none. */
+    GroupMember.@Nullable FileProgress files(String host) {
+        return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
+    }
+
+    /** The store was replaced already; Raft is about to go on behind it. */
+    @Override
+    public void pause() {
+        getLifeCycle().transition(LifeCycle.State.PAUSING);
+        getLifeCycle().transition(LifeCycle.State.PAUSED);
+    }
+
+    /** On the thread that applies entries. */
+    @Override
+    public void reinitialize() {
+        Applied durable = initialized(mark).durable();
+        setLastAppliedTermIndex(Objects.requireNonNull(durable).entry());
+        getLifeCycle().startAndTransition(() -> {});
     }
 
     @Override
@@ -299,28 +321,23 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private void becomeLeader() {
+        if (!closing && initialized(raft).isLeaderReady() && givesWay.getAsBoolean()) {
+            return;
+        }
         Replica leader;
         synchronized (this) {
-            if (closing || leading != null || !isLeaderReady()) {
+            if (closing || leading != null || !initialized(raft).isLeaderReady()) {
                 return;
             }
             RaftCommitLog term = new RaftCommitLog(propose);
-            leader = initialized(replica);
+            leader = initialized(replica).now();
             leader.lead(term);
             leading = term;
         }
         LOG.info("{} leads its group", config.self());
         listener.leads(leader.store());
-        if (!isLeaderReady()) {
+        if (!initialized(raft).isLeaderReady()) {
             resign("leadership was lost meanwhile");
-        }
-    }
-
-    private boolean isLeaderReady() {
-        try {
-            return getServer().join().getDivision(getGroupId()).getInfo().isLeaderReady();
-        } catch (IOException gone) {
-            return false;
         }
     }
 
@@ -330,38 +347,17 @@ final class GroupStateMachine extends BaseStateMachine {
             return;
         }
         LOG.info("{} follows", config.self());
+        sender.stop("this host leads no longer");
         listener.follows();
-        reopen();
+        GroupReplica follower = initialized(replica);
+        follower.reopen();
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
-            replay("of the last frame that it led", last);
+            follower.replay("of the last frame that it led", last);
         }
         leading = null;
         // Raft may take this host for the leader still, as only its store has failed.
         inTurn(this::becomeLeader);
-    }
-
-    private void reopen() {
-        closeReplica();
-        while (!closing) {
-            try {
-                replica = Replica.open(config.store(), config.storeId());
-                return;
-            } catch (CaravanException failed) {
-                LOG.error("{}: cannot open its replica; trying again", config.self(), failed);
-                if (!retryPause()) {
-                    return;
-                }
-            }
-        }
-    }
-
-    private void closeReplica() {
-        try {
-            initialized(replica).close();
-        } catch (StoreFailedException known) {
-            LOG.debug("{}: closed a replica that had failed", config.self(), known);
-        }
     }
 
     @Override
@@ -376,9 +372,11 @@ final class GroupStateMachine extends BaseStateMachine {
         if (term != null) {
             term.abandon(new IOException("the host is closing"));
         }
+        sender.stop("the host is closing");
         inTurn(this::finish);
         roles.shutdown();
         try {
+            receiver.awaitEnd(STOP_SECONDS);
             if (!roles.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException(config.self() + " did not close its replica within " + STOP_SECONDS + " s");
             }
@@ -394,7 +392,7 @@ final class GroupStateMachine extends BaseStateMachine {
             leading = null;
         }
         if (replica != null) {
-            closeReplica();
+            replica.close();
         }
     }
 }

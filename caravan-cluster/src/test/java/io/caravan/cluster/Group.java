@@ -9,6 +9,7 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,11 @@ import org.jspecify.annotations.Nullable;
 /** Three hosts of a group in one JVM, on loopback. */
 final class Group implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(200);
+    /** The least. */
+    private static final long KEPT_LOG_BYTES = 1 << 20;
+
+    private static final int APPENDS_AT_ONCE = 20;
+
     private static final long PATIENCE_SECONDS = 60;
 
     private final Path directory;
@@ -83,6 +90,7 @@ final class Group implements AutoCloseable {
                         .build(),
                 raftDirectory(host),
                 ELECTION,
+                KEPT_LOG_BYTES,
                 create,
                 tls.apply(host));
     }
@@ -191,6 +199,31 @@ final class Group implements AutoCloseable {
                     Thread.onSpinWait();
                 }
             }));
+        }
+    }
+
+    /** A host that runs and does not lead. */
+    String follower() throws InterruptedException {
+        String leader = awaitLeader();
+        return hosts.stream()
+                .map(Host::id)
+                .filter(id -> !id.equals(leader) && members.containsKey(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Appends until the leader's Raft log has dropped its first entries; the leader must stay. */
+    void appendUntilTheLogIsDropped(long list) throws InterruptedException {
+        String leader = awaitLeader();
+        DurableListStore store = Objects.requireNonNull(store(leader));
+        GroupMember member = member(leader);
+        byte[] value = new byte[SmallStore.MAX_VALUE_BYTES];
+        while (member.keptEntries() + APPENDS_AT_ONCE > member.committedIndex()) {
+            List<CompletableFuture<Long>> appends = new ArrayList<>();
+            for (int i = 0; i < APPENDS_AT_ONCE; i++) {
+                appends.add(store.append(list, value));
+            }
+            appends.forEach(StoreCalls::await);
         }
     }
 

@@ -140,6 +140,7 @@ final class GroupFaultsTest {
                 config.store(),
                 config.raftDirectory(),
                 config.election(),
+                config.keptLogBytes(),
                 config.create(),
                 config.tls());
     }

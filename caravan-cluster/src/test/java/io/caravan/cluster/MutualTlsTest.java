@@ -32,6 +32,18 @@ final class MutualTlsTest {
         }
     }
 
+    @Test
+    void filesAreSentWithTheSameCertificates() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        try (Group group = new Group(directory, host -> ours).create()) {
+            String away = group.follower();
+            group.stop(away);
+            group.appendUntilTheLogIsDropped(1);
+            group.restart(away);
+            group.awaitAllAlike();
+        }
+    }
+
     /** A host's certificate, and the authority that has signed it. */
     private GroupConfig.Tls certificate(String name) throws Exception {
         X509Bundle authority = new CertificateBuilder()

@@ -10,6 +10,8 @@ import java.util.Random;
 enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
+    /** Down until the others have dropped of their Raft logs what it lacks: it is sent files. */
+    KEEP_FOLLOWER_AWAY,
     KILL_TWO,
     KILL_ALL,
     /** Suspended for longer than an election: it wakes up believing that it leads. */
@@ -20,6 +22,8 @@ enum GroupFault {
     /** Killed, started, and killed again while it starts. */
     KILL_STARTING,
     RESTART_ALL;
+
+    private static final long AWAY_MILLIS = 4_000;
 
     /** Returns the number of processes killed. */
     int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
@@ -32,6 +36,7 @@ enum GroupFault {
         return switch (this) {
             case KILL_LEADER -> kill(hosts, order.subList(0, 1));
             case KILL_FOLLOWER -> kill(hosts, order.subList(1, 2));
+            case KEEP_FOLLOWER_AWAY -> keepAway(hosts, order.get(1));
             case KILL_TWO -> kill(hosts, random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3));
             case KILL_ALL -> kill(hosts, order);
             case PAUSE_LEADER -> pause(hosts, order.get(0));
@@ -50,6 +55,12 @@ enum GroupFault {
             hosts.kill(host);
         }
         return which.size();
+    }
+
+    private static int keepAway(GroupHosts hosts, String host) throws IOException, InterruptedException {
+        hosts.kill(host);
+        Thread.sleep(AWAY_MILLIS);
+        return 1;
     }
 
     private static int pause(GroupHosts hosts, String host) throws IOException {

@@ -23,6 +23,9 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     /** Short, so that leaders are lost often; a busy machine loses some by itself. */
     static final Duration ELECTION = Duration.ofMillis(300);
 
+    /** Little, so that a host that was down is sent files now and then. */
+    private static final long KEPT_LOG_BYTES = 1 << 20;
+
     private static final String LOOPBACK = "127.0.0.1";
 
     /** A new group of three, on ports that were free a moment ago. */
@@ -65,6 +68,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
                 storeConfig(plan.store(self)),
                 plan.raft(self),
                 ELECTION,
+                KEPT_LOG_BYTES,
                 Boolean.parseBoolean(arguments[3]),
                 null);
     }

@@ -15,10 +15,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -38,9 +36,6 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     /** What clients get to take their answers in when their host leads no longer. Everything fails fast by then. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
-
-    /** How long another host may take to become the leader when this one stops. */
-    private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
     /** How long a follower may say nothing before the log tells. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
@@ -286,25 +281,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         // Without the lock, which follows() takes.
         if (leaving != null) {
             if (led) {
-                handOver(leaving);
+                leaving.handOver();
             }
             leaving.close();
-        }
-    }
-
-    /** Sooner than an election, which the others would hold otherwise. */
-    private void handOver(GroupMember leaving) {
-        Optional<Progress> furthest = leaving.progress().stream()
-                .filter(progress -> !progress.host().id().equals(cluster.self().id()))
-                .filter(progress ->
-                        progress.silent() != null && progress.silent().compareTo(HAND_OVER) < 0)
-                .max(Comparator.comparingLong(Progress::committed));
-        try {
-            if (furthest.isPresent()) {
-                leaving.transferLeadership(furthest.get().host().id(), HAND_OVER);
-            }
-        } catch (IOException refused) {
-            LOG.info("the others will elect a leader: {}", refused.getMessage());
         }
     }
 }

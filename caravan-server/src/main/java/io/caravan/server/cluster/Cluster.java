@@ -156,6 +156,27 @@ public final class Cluster {
         here.transferLeadership(host, timeout);
     }
 
+    /**
+     * Keeps leadership away from this host, or no longer.
+     *
+     * @throws IOException when it leads all the same, as no other host can
+     */
+    public void drain(boolean now) throws IOException {
+        GroupMember here = member;
+        if (here == null) {
+            throw new IOException("this host does not take part yet");
+        }
+        if (!here.drain(now) && now) {
+            throw new IOException("no other host can lead, so this one does until one can be elected");
+        }
+    }
+
+    /** Whether leadership is kept away from this host. */
+    public boolean drained() {
+        GroupMember here = member;
+        return here != null && here.drained();
+    }
+
     /** How many hosts besides the leader have a change when it is acknowledged, at least. */
     public int replicasOfAChange() {
         return file.hosts().size() / 2;

@@ -1,5 +1,6 @@
 package io.caravan.server.metrics;
 
+import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
@@ -37,7 +38,19 @@ public final class ClusterMetrics {
                     c -> of(c, host, ClusterMetrics::silentSeconds),
                     "host",
                     host.id());
+            cluster.gauge(
+                    "caravan.cluster.replica.files.bytes",
+                    "What a host has of the store's files that it is sent, because it is behind what the Raft log keeps; 0"
+                            + " when it is sent none, as far as this host knows",
+                    c -> of(c, host, ClusterMetrics::filesBytes),
+                    "host",
+                    host.id());
         }
+    }
+
+    private static double filesBytes(Progress progress) {
+        FileProgress files = progress.files();
+        return files == null ? 0 : files.bytes();
     }
 
     private static double of(Cluster cluster, ClusterHost host, ToDoubleFunction<Progress> figure) {

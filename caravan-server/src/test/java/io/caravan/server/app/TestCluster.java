@@ -94,6 +94,7 @@ public final class TestCluster implements AutoCloseable {
                 store,
                 directory.resolve(id).resolve("raft"),
                 ELECTION,
+                GroupConfig.DEFAULT_KEPT_LOG_BYTES,
                 create,
                 tls);
         InetSocketAddress http = host.http().resolve();

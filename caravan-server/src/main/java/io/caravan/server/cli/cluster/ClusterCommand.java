@@ -33,7 +33,8 @@ public final class ClusterCommand implements Runnable {
         return new CommandLine(new ClusterCommand())
                 .addSubcommand(new ClusterDemoCommand())
                 .addSubcommand(new ClusterStatusCommand(console))
-                .addSubcommand(new ClusterTransferCommand(console));
+                .addSubcommand(new ClusterTransferCommand(console))
+                .addSubcommand(new ClusterDrainCommand(console));
     }
 
     /** Throws {@link ClientException} when the server that says this of itself is no host of a cluster. */
@@ -45,6 +46,7 @@ public final class ClusterCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do with the cluster: demo, status or transfer");
+        throw new ParameterException(
+                spec.commandLine(), "say what to do with the cluster: demo, status, transfer or drain");
     }
 }

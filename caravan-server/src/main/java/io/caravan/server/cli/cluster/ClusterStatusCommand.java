@@ -48,7 +48,7 @@ final class ClusterStatusCommand extends ClientCommand {
             }
             String leader = info.text("cluster_leader");
             output.line("host " + info.text("cluster_host") + " of cluster " + info.text("cluster_group") + ", "
-                    + info.text("cluster_role") + "; "
+                    + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
                     + (leader.isEmpty() ? "NO HOST LEADS" : "host " + leader + " leads") + " since "
                     + info.text("cluster_since_seconds") + " s, term " + info.text("cluster_term"));
             output.line(String.format(
@@ -65,14 +65,18 @@ final class ClusterStatusCommand extends ClientCommand {
         Map<String, String> fields = new LinkedHashMap<>();
         Arrays.stream(line.split(",")).map(field -> field.split("=", 2)).forEach(pair -> fields.put(pair[0], pair[1]));
         String heard = fields.get("heard_ms_ago");
+        String files = fields.get("files_bytes");
         output.line(String.format(
                 Locale.ROOT,
-                "%-8s %-9s %-22s %-22s %12s %8s",
+                "%-8s %-9s %-22s %-22s %12s %8s%s",
                 id,
                 fields.get("role"),
                 fields.get("resp"),
                 fields.get("http"),
                 fields.getOrDefault("committed_entries", "?"),
-                heard == null ? "" : heard + " ms"));
+                heard == null ? "" : heard + " ms",
+                files == null
+                        ? ""
+                        : "  gets files, has " + files + " of " + fields.get("files_total_bytes") + " bytes"));
     }
 }

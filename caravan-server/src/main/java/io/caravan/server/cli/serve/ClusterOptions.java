@@ -5,6 +5,7 @@ import static io.caravan.server.config.Quantities.check;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.cluster.GroupConfig;
+import io.caravan.cluster.GroupMember;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -54,6 +56,16 @@ final class ClusterOptions {
             description = "How long a host waits for a leader that is silent before it stands for election, from 50ms;"
                     + " twice that at most.")
     private Duration election;
+
+    @Option(
+            names = "--cluster-log-kept",
+            paramLabel = "SIZE",
+            defaultValue = "4GiB",
+            converter = Quantities.Bytes.class,
+            description =
+                    "How much of the Raft log is kept for hosts that are behind, from 1MiB. A host that lacks more when"
+                            + " it comes back is sent all files of the leader's store.")
+    private long keptLog;
 
     @Option(
             names = "--cluster-cert",
@@ -128,6 +140,7 @@ final class ClusterOptions {
                 replica,
                 data.resolve(RAFT),
                 election,
+                keptLog,
                 create,
                 cert == null
                         ? null
@@ -139,7 +152,8 @@ final class ClusterOptions {
             return;
         }
         // The last is what a disk of its own has.
-        Set<Path> ours = Set.of(store, data.resolve(RAFT), data.resolve("lost+found"));
+        Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(RAFT), data.resolve("lost+found")));
+        ours.addAll(GroupMember.foldersBeside(store));
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {
                 throw new StoreDirectoryException(

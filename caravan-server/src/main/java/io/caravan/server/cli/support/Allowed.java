@@ -42,7 +42,7 @@ final class Allowed {
                                     + " archive_oldest_unarchived_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
                                     + " backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
-                                    + " cluster_enabled cluster_since_seconds cluster_term cluster_committed_entries"
+                                    + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
                                     + " cluster_behind_entries cluster_log_entries documents lists")
                             .split(" ")),
             Map.ofEntries(
@@ -107,7 +107,7 @@ final class Allowed {
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
                         + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout cluster-create"
-                        + " cluster-election");
+                        + " cluster-election cluster-log-kept");
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -42,6 +43,7 @@ public final class ClusterPage implements Route.Endpoint {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("group", cluster.group().toString());
         fields.putAll(brief(cluster));
+        fields.put("drained", cluster.drained());
         fields.put("term", cluster.term());
         fields.put("committedEntries", cluster.committed());
         fields.put("logEntries", cluster.kept());
@@ -61,6 +63,11 @@ public final class ClusterPage implements Route.Endpoint {
         cluster.progress(host).ifPresent(progress -> {
             fields.put("committedEntries", progress.committed());
             fields.put("heardMillisAgo", millis(progress.silent()));
+            FileProgress files = progress.files();
+            if (files != null) {
+                fields.put("filesBytes", files.bytes());
+                fields.put("filesTotalBytes", files.total());
+            }
         });
         return fields;
     }

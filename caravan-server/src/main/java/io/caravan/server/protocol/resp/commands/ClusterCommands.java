@@ -20,10 +20,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What Redis's cluster clients ask to find the host that leads, and handing leadership to another. */
+/** What Redis's cluster clients ask to find the host that leads, and moving leadership. */
 public final class ClusterCommands {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
@@ -65,7 +66,10 @@ public final class ClusterCommands {
                 connection("ASKING", 1, "Accepted; slots never move.").immediate((session, command) -> Reply.OK),
                 server("CARAVAN.TRANSFER", 2, NONE, "", "Hands leadership to another host, and answers when it leads.")
                         .access(Access.ADMIN)
-                        .waiting(commands::transfer));
+                        .waiting(commands::transfer),
+                server("CARAVAN.DRAIN", 2, NONE, "", "Keeps leadership away from this host (ON), or no longer (OFF).")
+                        .access(Access.ADMIN)
+                        .waiting(commands::drain));
     }
 
     private Reply id(ClusterHost host) {
@@ -183,6 +187,19 @@ public final class ClusterCommands {
             cursor = page.next();
         } while (cursor != 0);
         return new Reply.Number(count);
+    }
+
+    private Reply drain(Session session, Command command) {
+        String way = command.shortText(1).toUpperCase(Locale.ROOT);
+        if (!way.equals("ON") && !way.equals("OFF")) {
+            throw new CommandException("ERR say ON or OFF");
+        }
+        try {
+            cluster.drain(way.equals("ON"));
+            return Reply.OK;
+        } catch (IOException refused) {
+            throw new CommandException("ERR " + refused.getMessage());
+        }
     }
 
     private Reply transfer(Session session, Command command) {

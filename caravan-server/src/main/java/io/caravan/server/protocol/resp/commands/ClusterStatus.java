@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.commands.ServerStatus.ordered;
 
+import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
@@ -27,6 +28,7 @@ final class ClusterStatus {
                 "cluster_group", cluster.group(),
                 "cluster_host", cluster.self().id(),
                 "cluster_role", cluster.leads() ? "leader" : "follower",
+                "cluster_drained", cluster.drained() ? 1 : 0,
                 "cluster_leader", leader == null ? "" : leader.id(),
                 "cluster_since_seconds",
                         Duration.between(cluster.since(), Instant.now()).toSeconds(),
@@ -52,6 +54,11 @@ final class ClusterStatus {
             Duration silent = progress.silent();
             if (silent != null) {
                 line.append(",heard_ms_ago=").append(silent.toMillis());
+            }
+            FileProgress files = progress.files();
+            if (files != null) {
+                line.append(",files_bytes=").append(files.bytes());
+                line.append(",files_total_bytes=").append(files.total());
             }
         });
         return line.toString();

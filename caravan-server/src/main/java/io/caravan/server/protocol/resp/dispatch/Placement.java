@@ -18,7 +18,8 @@ public final class Placement {
     /** What concerns the connection or the host itself, and runs on each. */
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions");
 
-    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
+    private static final Set<String> OWN =
+            Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE", "CARAVAN.DRAIN");
 
     private final @Nullable Cluster cluster;
 

@@ -1,0 +1,165 @@
+package io.caravan.cluster;
+
+import io.caravan.CaravanException;
+import io.caravan.cluster.AppliedMark.Applied;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.retry.RetryPolicies;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Gets this host the files of the one that leads, when Raft says that it must have them. Thread-safe. */
+final class FileReceiver {
+    private static final Logger LOG = LoggerFactory.getLogger(FileReceiver.class);
+    /** How long the leader may take to answer; it says in time that nothing is ready. */
+    private static final TimeDuration ANSWER = TimeDuration.valueOf(10, TimeUnit.SECONDS);
+
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final int MOST_DOUBLINGS = 8;
+    private static final long LOOK_MILLIS = 50;
+    /** The log tells of each part of so many. */
+    private static final int STEPS = 4;
+
+    private final GroupConfig config;
+    private final BooleanSupplier closing;
+    private final Target target;
+    private final ExecutorService thread;
+    private volatile GroupMember.@Nullable FileProgress progress;
+    private int failures;
+    private long told;
+
+    /** What is replaced by the files. */
+    interface Target {
+        /** Where they are received; missing. */
+        Path begin() throws IOException;
+
+        /**
+         * Makes them the store.
+         *
+         * @throws IOException when they cannot be; the store is as it was
+         */
+        void install(Path received, Applied copied) throws IOException;
+    }
+
+    FileReceiver(GroupConfig config, BooleanSupplier closing, Target target) {
+        this.config = config;
+        this.closing = closing;
+        this.target = target;
+        this.thread = Executors.newSingleThreadExecutor(task -> {
+            Thread made = new Thread(task, "caravan-files of " + config.self());
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    /** How much of the files is here; empty when none are received. */
+    Optional<GroupMember.FileProgress> progress() {
+        return Optional.ofNullable(progress);
+    }
+
+    /**
+     * Receives the files, and makes them the store. Raft asks again when it fails.
+     *
+     * @return completes with the entry up to which the store has everything then
+     */
+    CompletableFuture<TermIndex> receive(RaftPeer leader) {
+        CompletableFuture<TermIndex> result = new CompletableFuture<>();
+        try {
+            thread.execute(() -> receive(leader, result));
+        } catch (RejectedExecutionException closed) {
+            result.completeExceptionally(closed);
+        }
+        return result;
+    }
+
+    private void receive(RaftPeer leader, CompletableFuture<TermIndex> result) {
+        try {
+            pauseAfterFailures();
+            LOG.info(
+                    "{}: is behind what the group's Raft log keeps; asks host {} for its files", config.self(), leader);
+            Applied copied = receiveFrom(leader);
+            failures = 0;
+            LOG.info(
+                    "{}: has the files of host {}, with everything up to entry {}",
+                    config.self(),
+                    leader.getId(),
+                    copied.entry());
+            result.complete(copied.entry());
+        } catch (IOException | CaravanException failed) {
+            failures++;
+            LOG.warn("{}: did not get files, and will be asked to try again: {}", config.self(), failed.getMessage());
+            result.completeExceptionally(failed);
+        } finally {
+            progress = null;
+        }
+    }
+
+    /** Gives way to closing. */
+    private void pauseAfterFailures() throws IOException {
+        long millis = failures == 0 ? 0 : FIRST_PAUSE_MILLIS << Math.min(failures - 1, MOST_DOUBLINGS);
+        try {
+            for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += LOOK_MILLIS) {
+                TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", hurried);
+        }
+    }
+
+    private Applied receiveFrom(RaftPeer leader) throws IOException {
+        told = 0;
+        Path folder = target.begin();
+        try (RaftClient client = client(leader);
+                FileFetch fetch = new FileFetch(client, leader.getId(), config.self(), closing, this::tell)) {
+            Applied copied = fetch.receive(folder);
+            target.install(folder, copied);
+            return copied;
+        }
+    }
+
+    private RaftClient client(RaftPeer leader) {
+        RaftProperties properties = RaftSettings.properties(config);
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, ANSWER);
+        return RaftClient.newBuilder()
+                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(config.group()), leader))
+                .setLeaderId(leader.getId())
+                .setProperties(properties)
+                .setParameters(RaftSettings.parameters(config.tls()))
+                .setRetryPolicy(RetryPolicies.noRetry())
+                .build();
+    }
+
+    private void tell(GroupMember.FileProgress now) {
+        progress = now;
+        long part = now.bytes() * STEPS / Math.max(1, now.total());
+        if (part > told && part < STEPS) {
+            told = part;
+            LOG.info("{}: has {} of {} bytes of the files", config.self(), now.bytes(), now.total());
+        }
+    }
+
+    /** Returns when nothing is received any more. The host is closing. */
+    void awaitEnd(long seconds) throws IOException, InterruptedException {
+        thread.shutdown();
+        if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {
+            throw new IOException(config.self() + " did not stop receiving files within " + seconds + " s");
+        }
+    }
+}

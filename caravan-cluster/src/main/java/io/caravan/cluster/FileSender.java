@@ -1,0 +1,161 @@
+package io.caravan.cluster;
+
+import io.caravan.BackupReport;
+import io.caravan.CaravanException;
+import io.caravan.Replica;
+import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.cluster.FileMessage.Request;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends this host's files to hosts that are behind what the group's Raft log keeps. Each asks for them piece by piece;
+ * the copy is made while it is asked for, so that no second one lies on this host's disk. Until the host has caught up,
+ * the Raft log is kept from the entry on that its copy has. Thread-safe.
+ */
+final class FileSender {
+    private static final Logger LOG = LoggerFactory.getLogger(FileSender.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** The log tells of each part of so many. */
+    private static final int STEPS = 4;
+
+    private final String self;
+    private final Source source;
+    private final Map<String, SentFiles> copies = new ConcurrentHashMap<>();
+
+    /** Where files come from. */
+    interface Source {
+        /** The replica that is copied. */
+        Replica replica();
+
+        /**
+         * Forces the replica's log, and has the copy {@linkplain SentFiles#startAt start} at an entry that the log has up
+         * to there; from then on the Raft log is kept from that entry on.
+         *
+         * @throws IOException when there is none yet
+         */
+        Applied start(SentFiles copy) throws IOException;
+    }
+
+    FileSender(String self, Source source) {
+        this.self = self;
+        this.source = source;
+    }
+
+    /**
+     * Answers a host's request.
+     *
+     * @param led whether this host leads the one of this id
+     */
+    CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
+        try {
+            Request request = Request.decode(message);
+            if (!led.test(request.host())) {
+                throw new IOException("host " + self + " does not lead host " + request.host());
+            }
+            return copy(request).ask(request.number());
+        } catch (IOException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    private synchronized SentFiles copy(Request request) throws IOException {
+        SentFiles current = copies.get(request.host());
+        if (current != null && current.number() == request.sending()) {
+            return current;
+        }
+        if (request.number() != 0) {
+            throw new IOException("this host does not send files to host " + request.host() + " any more");
+        }
+        if (current != null) {
+            current.fail(new IOException("host " + request.host() + " has begun anew"));
+        }
+        SentFiles copy = new SentFiles(request.sending(), PATIENCE);
+        copies.put(request.host(), copy);
+        Thread thread = new Thread(() -> send(request.host(), copy), "caravan-files " + self + " to " + request.host());
+        thread.setDaemon(true);
+        thread.start();
+        return copy;
+    }
+
+    private void send(String host, SentFiles copy) {
+        try {
+            Applied start = source.start(copy);
+            LOG.info("{}: host {} is behind what the Raft log keeps, and is sent the store's files", self, host);
+            BackupReport report = source.replica().send(copy::take, new Told(host, copy));
+            copy.end(start);
+            copy.succeed();
+            LOG.info("{}: host {} was sent {} files of {} bytes", self, host, report.files(), report.bytes());
+        } catch (IOException | CaravanException ended) {
+            copy.fail(ended);
+            LOG.warn("{}: host {} was not sent all files: {}", self, host, ended.getMessage());
+        }
+    }
+
+    /** Writes a line for each part. */
+    private final class Told implements BackupReport.Progress {
+        private final String host;
+        private final SentFiles copy;
+        private long told;
+
+        Told(String host, SentFiles copy) {
+            this.host = host;
+            this.copy = copy;
+        }
+
+        @Override
+        public void at(long done, long total) {
+            copy.progress(done, total);
+            long part = done * STEPS / Math.max(1, total);
+            if (part > told && part < STEPS) {
+                told = part;
+                LOG.info("{}: host {} was sent {} of {} bytes", self, host, done, total);
+            }
+        }
+    }
+
+    /** How much a host was sent of the copy that is under way; empty when there is none. */
+    Optional<GroupMember.FileProgress> progress(String host) {
+        return Optional.ofNullable(copies.get(host))
+                .filter(copy -> !copy.ended().isDone())
+                .map(SentFiles::progress);
+    }
+
+    /** The entry from which on the Raft log must be kept for hosts that are sent files; empty when there are none. */
+    OptionalLong firstHeld() {
+        return copies.values().stream()
+                .map(SentFiles::start)
+                .flatMap(start -> Optional.ofNullable(start).stream())
+                .mapToLong(start -> start.entry().getIndex())
+                .min();
+    }
+
+    /**
+     * Forgets copies that failed, and those whose hosts need the log of that time no more.
+     *
+     * @param caughtUp whether a host has got what it needs, or is gone
+     */
+    void forget(Predicate<String> caughtUp) {
+        copies.entrySet().removeIf(copy -> {
+            CompletableFuture<Void> ended = copy.getValue().ended();
+            return ended.isCompletedExceptionally() || ended.isDone() && caughtUp.test(copy.getKey());
+        });
+    }
+
+    /** Ends all copies, because this host has something else to do. */
+    void stop(String why) {
+        IOException reason = new IOException(why);
+        List.copyOf(copies.values()).forEach(copy -> copy.fail(reason));
+        copies.clear();
+    }
+}

@@ -1,0 +1,75 @@
+package io.caravan.cluster;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.grpc.GrpcTlsConfig;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+
+/** How Raft is set up on a host. */
+final class RaftSettings {
+    /** Room for what Raft puts around a frame. */
+    private static final int AROUND_A_FRAME_BYTES = 1 << 20;
+
+    /** So much of the Raft log is zeros, so that a force of it does not have to record a new length. */
+    private static final long PREALLOCATED_BYTES = 4 << 20;
+
+    private RaftSettings() {}
+
+    static RaftProperties properties(GroupConfig config) {
+        RaftProperties properties = new RaftProperties();
+        Host self = config.selfHost();
+        RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
+        GrpcConfigKeys.Server.setHost(properties, self.address());
+        GrpcConfigKeys.Server.setPort(properties, self.port());
+        RaftServerConfigKeys.setStorageDir(
+                properties, List.of(config.raftDirectory().toFile()));
+
+        long election = config.election().toMillis();
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2 * election));
+        RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
+
+        SizeInBytes entry = SizeInBytes.valueOf(config.store().logBufferBytes() + AROUND_A_FRAME_BYTES);
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, entry);
+        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(entry.getSize() + Long.BYTES));
+        SizeInBytes segment = SizeInBytes.valueOf(RaftLogBound.segmentBytes(config.keptLogBytes()));
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, segment);
+        RaftServerConfigKeys.Log.setPreallocatedSize(
+                properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
+        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * entry.getSize()));
+        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
+
+        // RaftLogKeeper drops the log, by whole segments; a host that is behind it gets files by FileReceiver.
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
+        RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);
+        RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
+        return properties;
+    }
+
+    private static TimeDuration millis(long millis) {
+        return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
+    }
+
+    static Parameters parameters(GroupConfig.@Nullable Tls tls) {
+        Parameters parameters = new Parameters();
+        if (tls != null) {
+            GrpcConfigKeys.TLS.setConf(
+                    parameters,
+                    new GrpcTlsConfig(
+                            tls.key().toFile(),
+                            tls.certificates().toFile(),
+                            tls.authority().toFile(),
+                            true));
+        }
+        return parameters;
+    }
+}

@@ -1,0 +1,115 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.DurableListStore;
+import io.caravan.VerifyReport;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A host that was away for longer than the Raft log is kept is sent the leader's files. */
+@Patient
+final class GroupFilesTest {
+    private static final long LIST = 7;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void aHostThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            String away = group.follower();
+            group.stop(away);
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            group.append(LIST, "while away");
+
+            group.restart(away);
+            group.append(LIST, "meanwhile");
+            group.awaitAllAlike();
+            group.member(group.awaitLeader()).transferLeadership(away, Duration.ofSeconds(30));
+            group.append(LIST, "after");
+
+            assertThat(group.values(LIST)).contains("before", "while away").doesNotHaveDuplicates();
+            group.awaitAllAlike();
+        }
+        assertAllAlike();
+    }
+
+    /** Stopped while it receives files or makes them its store, again and again, wherever that is. */
+    @Test
+    @Tag("thorough")
+    void aHostThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            String away = group.follower();
+            group.stop(away);
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            Path incoming = group.storeDirectory(away).resolveSibling("store.incoming");
+            for (int round = 0; round < 3; round++) {
+                group.restart(away);
+                long applied = group.member(away).appliedIndex();
+                Eventually.await(
+                        "the host receives files, or has them",
+                        () -> Files.exists(incoming) || group.member(away).appliedIndex() > applied);
+                group.stop(away);
+                group.append(LIST, "round " + round);
+            }
+            group.restart(away);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+        }
+        assertAllAlike();
+    }
+
+    /** Then another leads, and sends its own. */
+    @Test
+    void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String away = group.follower();
+            group.stop(away);
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            group.append(LIST, "while away");
+            String leader = group.awaitLeader();
+            Path incoming = group.storeDirectory(away).resolveSibling("store.incoming");
+            group.restart(away);
+            long applied = group.member(away).appliedIndex();
+            Eventually.await(
+                    "the host receives files, or has them",
+                    () -> Files.exists(incoming) || group.member(away).appliedIndex() > applied);
+            group.stop(leader);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            group.restart(leader);
+            group.append(LIST, "all are back");
+            group.awaitAllAlike();
+        }
+        assertAllAlike();
+    }
+
+    /** The stores of the hosts, which are closed. */
+    private void assertAllAlike() {
+        List<StoreContents> contents = new ArrayList<>();
+        for (String host : List.of("a", "b", "c")) {
+            Path store = directory.resolve(host).resolve("store");
+            assertThat(DurableListStore.verify(store, VerifyReport.Progress.NONE)
+                            .faults())
+                    .isEmpty();
+            try (DurableListStore opened =
+                    DurableListStore.open(SmallStore.config(store).build())) {
+                contents.add(StoreContents.of(opened));
+            }
+        }
+        assertThat(contents).allMatch(contents.get(0)::equals);
+    }
+}

@@ -1,0 +1,144 @@
+package io.caravan.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A storage that keeps nothing: what is written to its files goes to a sink in pieces, and {@link PieceReceiver} writes
+ * the same files elsewhere. Files are written one after another, each by one thread, and never read.
+ *
+ * <p>A piece is little-endian: its kind in a byte; then of a new file the size that is reserved for it, in eight bytes,
+ * and its name in UTF-8; of content its position in the file, in eight bytes, and the bytes; of a file's end nothing.
+ */
+public final class PieceStorage implements Storage {
+    static final byte NEW_FILE = 1;
+    static final byte CONTENT = 2;
+    static final byte END_OF_FILE = 3;
+    static final int HEAD_BYTES = 1 + Long.BYTES;
+
+    private final Sink sink;
+    private @Nullable String open;
+
+    /** Where pieces go. */
+    @FunctionalInterface
+    public interface Sink {
+        /**
+         * Takes the next piece; waits while there is no room.
+         *
+         * @param piece only until this returns
+         * @throws IOException when nobody wants any more
+         */
+        void take(ByteBuffer piece) throws IOException;
+    }
+
+    public PieceStorage(Sink sink) {
+        this.sink = sink;
+    }
+
+    @Override
+    public StoreFile create(String name, long bytes) throws IOException {
+        if (open != null) {
+            throw new IllegalStateException(open + " is still open");
+        }
+        byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+        sink.take(piece(NEW_FILE, bytes, utf8.length).put(utf8).flip());
+        open = name;
+        return new SentFile(name);
+    }
+
+    private static ByteBuffer piece(byte kind, long number, int contentBytes) {
+        return ByteBuffer.allocate(HEAD_BYTES + contentBytes)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put(kind)
+                .putLong(number);
+    }
+
+    /** Those who receive the files make their names durable when they have them all. */
+    @Override
+    public void forceDirectory() {}
+
+    @Override
+    public String describe(String name) {
+        return name + " as it is sent";
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public List<String> list() {
+        throw keepsNothing();
+    }
+
+    @Override
+    public long usableBytes() {
+        throw keepsNothing();
+    }
+
+    @Override
+    public StoreFile open(String name) {
+        throw keepsNothing();
+    }
+
+    @Override
+    public void rename(String from, String to) {
+        throw keepsNothing();
+    }
+
+    @Override
+    public void delete(String name) {
+        throw keepsNothing();
+    }
+
+    private static UnsupportedOperationException keepsNothing() {
+        return new UnsupportedOperationException("files that are sent are only written");
+    }
+
+    /** A file of which every write is a piece. */
+    private final class SentFile implements StoreFile {
+        private final String name;
+
+        SentFile(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public String path() {
+            return describe(name);
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            sink.take(piece(CONTENT, position, source.remaining()).put(source).flip());
+        }
+
+        /** It is forced where it is received, at its end. */
+        @Override
+        public void force() {}
+
+        @Override
+        public void close() throws IOException {
+            open = null;
+            sink.take(piece(END_OF_FILE, 0, 0).flip());
+        }
+
+        @Override
+        public long size() {
+            throw keepsNothing();
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) {
+            throw keepsNothing();
+        }
+
+        @Override
+        public MappedFile map() {
+            throw keepsNothing();
+        }
+    }
+}
