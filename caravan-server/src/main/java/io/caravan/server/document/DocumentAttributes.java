@@ -158,6 +158,11 @@ public final class DocumentAttributes {
         return encoded == null ? null : Fork.decode(encoded);
     }
 
+    /** Whether the document was forked off another one, and may share values with it. */
+    public boolean isFork() {
+        return has(FORK);
+    }
+
     DocumentAttributes withFork(Fork fork) {
         return with(FORK, fork.encode());
     }

@@ -65,7 +65,7 @@ public final class CarryCommands {
                 "id", info.id(),
                 "first", info.firstSequence(),
                 "next", info.nextSequence(),
-                "bytes", documents.bytes(info),
+                "bytes", info.attributes().isFork() ? null : documents.bytes(info),
                 "attributes", new Reply.Fields(attributes));
     }
 
