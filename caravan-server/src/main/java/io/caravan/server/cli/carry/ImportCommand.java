@@ -4,7 +4,6 @@ import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -71,7 +70,7 @@ final class ImportCommand extends ClientCommand {
                 Importer importer = new Importer(this::connect, existing, resume, this::tell, progress)) {
             bring(in, importer);
             refused = importer.refused();
-            print(importer, output);
+            print(output, importer.line("imported"), importer::write);
         }
     }
 
@@ -84,28 +83,5 @@ final class ImportCommand extends ClientCommand {
             throw damaged;
         }
         importer.finish();
-    }
-
-    private void print(Importer importer, Output output) throws IOException {
-        Totals totals = importer.totals();
-        StringBuilder line = new StringBuilder("imported " + Figures.count(totals.documents(), "document") + ", "
-                + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes()));
-        append(line, importer.already(), "were there already");
-        append(line, importer.skipped(), "skipped");
-        append(line, importer.expired(), "had expired");
-        append(line, importer.refused(), "refused");
-        print(output, line.toString(), fields -> {
-            totals.write(fields);
-            fields.writeNumberField("already", importer.already());
-            fields.writeNumberField("skipped", importer.skipped());
-            fields.writeNumberField("expired", importer.expired());
-            fields.writeNumberField("refused", importer.refused());
-        });
-    }
-
-    private static void append(StringBuilder line, long count, String what) {
-        if (count > 0) {
-            line.append("; ").append(count).append(' ').append(what);
-        }
     }
 }

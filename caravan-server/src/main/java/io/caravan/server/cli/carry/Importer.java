@@ -1,10 +1,12 @@
 package io.caravan.server.cli.carry;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.Carrier;
 import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -322,28 +324,30 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         sendAhead();
     }
 
-    /** The documents that were imported. */
-    Totals totals() {
-        return totals;
-    }
-
-    /** Number of documents that were there, and left as they are. */
-    long skipped() {
-        return skipped;
-    }
-
-    /** Number of documents that were there already, and the same. */
-    long already() {
-        return already;
-    }
-
-    /** Number of documents that have expired since they were exported. */
-    long expired() {
-        return expired;
-    }
-
+    /** Number of documents that the server did not take. */
     long refused() {
         return refused;
+    }
+
+    /** What has become of the documents, as text. */
+    String line(String done) {
+        return done + " " + Figures.count(totals.documents(), "document") + ", "
+                + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())
+                + some(already, "were there already") + some(skipped, "skipped") + some(expired, "had expired")
+                + some(refused, "refused");
+    }
+
+    private static String some(long count, String what) {
+        return count == 0 ? "" : "; " + count + " " + what;
+    }
+
+    /** What has become of the documents, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        totals.write(json);
+        json.writeNumberField("already", already);
+        json.writeNumberField("skipped", skipped);
+        json.writeNumberField("expired", expired);
+        json.writeNumberField("refused", refused);
     }
 
     @Override

@@ -235,4 +235,30 @@ class ExportImportTest {
         fails(1, "there is no file", CommandRun.of(to, "import", path("absent")));
         fails(1, "the export is cut off", importing(to, ""));
     }
+
+    @Test
+    void documentsAreCopiedFromServerToServer() {
+        fill();
+        String[] all = {"copy", "--to", to.address()};
+        assertThat(ok(from, "copy", "letters/1", "--to", to.address()).out())
+                .isEqualTo("copied 1 document, 2 values, 24 B\n");
+        CommandRun rest = CommandRun.of(from, all);
+        fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", rest);
+        assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 refused\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
+                .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
+                        + "\"refused\":0}\n");
+        ok(to, "append", "letters/1", "other");
+        assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
+                        .out())
+                .startsWith("copied 3 documents, 38 values, 2.5 MiB");
+        same("letters/1", "letters/long", "letters/empty");
+        fails(3, "there is no document 'absent'", CommandRun.of(from, "copy", "absent", "--to", to.address()));
+        fails(2, "exclude each other", CommandRun.of(from, "copy", "a", "--prefix", "b", "--to", to.address()));
+        fails(
+                2,
+                "--to-user needs a password: set CARAVAN_TO_PASSWORD, or give --to-password-file FILE",
+                CommandRun.of(from, "copy", "a", "--to", to.address(), "--to-user", "mover"));
+    }
 }
