@@ -4,6 +4,7 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
+import io.caravan.server.cli.carry.CarryCommands;
 import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.cluster.ClusterCommand;
 import io.caravan.server.cli.common.Console;
@@ -63,6 +64,7 @@ public final class Main {
                 .addSubcommand(new LogCommand(console));
         ClientCommands.addTo(caravan, console);
         OperatorCommands.addTo(caravan, console);
+        CarryCommands.addTo(caravan, console);
         return caravan.addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(ClusterCommand.commands(console))
                 .addSubcommand(new RestoreCommand(console))

@@ -5,6 +5,7 @@ import io.caravan.server.document.DocumentException.Reason;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +19,15 @@ import org.jspecify.annotations.Nullable;
  * @param contentType the values' type, which must be the document's; null when it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null
  * @param producer the append's producer and its number, or null
+ * @param sequence that the first value must get, if one is given; looked at last, so that what a producer repeats stays done
  */
 public record Addition(
         List<byte[]> values,
         boolean close,
         @Nullable String contentType,
         @Nullable String streamSeq,
-        @Nullable Producer producer) {
+        @Nullable Producer producer,
+        OptionalLong sequence) {
     /** Maximum length of a writer's sequence, in characters. */
     public static final int MAX_STREAM_SEQ_CHARS = 256;
 
@@ -38,6 +41,16 @@ public record Addition(
             throw new IllegalArgumentException("a writer's sequence must be of at most " + MAX_STREAM_SEQ_CHARS
                     + " characters, was of " + streamSeq.length());
         }
+    }
+
+    /** An append at whatever sequence. */
+    public Addition(
+            List<byte[]> values,
+            boolean close,
+            @Nullable String contentType,
+            @Nullable String streamSeq,
+            @Nullable Producer producer) {
+        this(values, close, contentType, streamSeq, producer, OptionalLong.empty());
     }
 
     /** Whether this request changed the document. */
@@ -77,6 +90,7 @@ public record Addition(
             }
         }
         checkStreamSeq(name, attributes.streamSeq());
+        checkSequence(name, info.nextSequence());
         return append(document, info);
     }
 
@@ -144,6 +158,17 @@ public record Addition(
                     Reason.STREAM_SEQ_REGRESSION,
                     name,
                     "has seen the writer's sequence '" + last + "', '" + streamSeq + "' is not greater");
+        }
+    }
+
+    private void checkSequence(DocumentName name, long next) {
+        if (sequence.isPresent() && sequence.getAsLong() != next) {
+            throw new DocumentException(
+                    Reason.SEQUENCE_CONFLICT,
+                    name,
+                    "goes on with sequence " + next + ", not " + sequence.getAsLong(),
+                    sequence.getAsLong(),
+                    next);
         }
     }
 

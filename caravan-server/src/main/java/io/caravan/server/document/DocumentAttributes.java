@@ -3,6 +3,7 @@ package io.caravan.server.document;
 import io.caravan.catalog.Attributes;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.zip.CRC32C;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #FORK}: see {@link Fork}; {@value #FORKS}: number of forks of this document;
  *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks;
  *   <li>{@value #START}: sequence of the list's first value, if the document was restored from an archive;
- *   <li>{@value #RESTORING}: empty; the document is being restored, and is not visible yet;
+ *   <li>{@value #RESTORING}: the document is being restored, and is not visible yet; empty, or 1 when a client brings it
+ *       in parts ({@link DocumentImport});
  *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}.
  * </ul>
  */
@@ -49,6 +51,7 @@ public final class DocumentAttributes {
     private static final List<String> OF_THE_STORE = List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED);
 
     private static final byte[] PRESENT = {};
+    private static final byte[] BY_A_CLIENT = {1};
 
     private final Attributes raw;
 
@@ -155,6 +158,11 @@ public final class DocumentAttributes {
         return encoded == null ? null : Fork.decode(encoded);
     }
 
+    /** Whether the document was forked off another one, and may share values with it. */
+    public boolean isFork() {
+        return has(FORK);
+    }
+
     DocumentAttributes withFork(Fork fork) {
         return with(FORK, fork.encode());
     }
@@ -200,6 +208,20 @@ public final class DocumentAttributes {
 
     DocumentAttributes withRestoring() {
         return with(RESTORING, PRESENT);
+    }
+
+    /** Whether a client brings the document in parts, and has not brought the last. */
+    boolean importing() {
+        byte[] by = get(RESTORING);
+        return by != null && Arrays.equals(by, BY_A_CLIENT);
+    }
+
+    DocumentAttributes withImporting() {
+        return with(RESTORING, BY_A_CLIENT);
+    }
+
+    DocumentAttributes withoutImporting() {
+        return of(raw.without(RESTORING));
     }
 
     /** What the archive has of the document, or null when it was never archived or restored. */

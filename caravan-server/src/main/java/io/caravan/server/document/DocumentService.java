@@ -201,8 +201,8 @@ public final class DocumentService implements AutoCloseable {
      * Appends to a document that exists.
      *
      * <p>Refusals are {@link DocumentException}s: {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code
-     * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code PRODUCER_FENCED}, {@code
-     * PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
+     * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code SEQUENCE_CONFLICT}, {@code
+     * PRODUCER_FENCED}, {@code PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
      */
     public void append(DocumentName name, Addition addition, Outcome<Added> outcome) {
         write(name, addition::applyTo, outcome);

@@ -55,7 +55,11 @@ public final class EditedDocument {
         }
         if (info.attributes().restoring()) {
             throw new DocumentException(
-                    Reason.RESTORING, name, "is being restored from the archive; try again in a moment");
+                    Reason.RESTORING,
+                    name,
+                    info.attributes().importing()
+                            ? "is being imported, and its last part has not come"
+                            : "is being restored from the archive; try again in a moment");
         }
         return info;
     }
@@ -104,23 +108,31 @@ public final class EditedDocument {
      */
     long append(List<byte[]> values, boolean valid) {
         DocumentInfo before = info();
-        Preparation preparation = edits.preparation();
         if (before != null && before.attributes().closed()) {
             throw closed(name, before);
         }
-        if (!valid && before != null && before.attributes().isJson()) {
-            if (preparation == null) {
-                JsonMessages.validate(name, values);
-            } else {
-                preparation.requireJson(name, values);
-            }
+        if (!valid && before != null) {
+            requireFit(before.attributes(), values);
         }
         used = true;
         values.forEach(edit::append);
+        Preparation preparation = edits.preparation();
         if (preparation != null) {
             appended = Preparation.joined(appended, values);
         }
         return before == null ? 0 : before.nextSequence();
+    }
+
+    private void requireFit(DocumentAttributes attributes, List<byte[]> values) {
+        Preparation preparation = edits.preparation();
+        if (!attributes.isJson()) {
+            return;
+        }
+        if (preparation == null) {
+            JsonMessages.validate(name, values);
+        } else {
+            preparation.requireJson(name, values);
+        }
     }
 
     /**
@@ -315,6 +327,20 @@ public final class EditedDocument {
         if (info() != null) {
             throw new DocumentException(Reason.EXISTS, name, "exists, and cannot be restored");
         }
+    }
+
+    /**
+     * Appends values that {@link DocumentImport} brings, and sets what the document is; creates it when there is none.
+     *
+     * @return the document's id
+     * @throws DocumentException {@link Reason#NOT_JSON}
+     */
+    long bring(DocumentAttributes attributes, List<byte[]> values) {
+        requireFit(attributes, values);
+        used = true;
+        edit.attributes(attributes.raw());
+        values.forEach(edit::append);
+        return Objects.requireNonNull(edit.state()).id();
     }
 
     /** Appends to a document that is being restored; returns its id. */

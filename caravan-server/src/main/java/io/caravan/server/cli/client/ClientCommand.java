@@ -108,6 +108,11 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    /** Connects to a second server, with the same TLS and timeout. */
+    protected final ServerConnection connectTo(OtherServer other) throws IOException {
+        return other.connect(connectionOptions, console.environment());
+    }
+
     /** The server's pages over HTTP, at this port of its host. */
     protected final HttpPages pages(int port) throws IOException {
         return connectionOptions.pages(console.environment(), port);

@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 /** A command failed. The message says why, and what to do. */
 public final class ClientException extends RuntimeException {
     /** The exit code of a failure: no server, no permission, no space. */
-    static final int FAILED = 1;
+    public static final int FAILED = 1;
     /** The exit code when the document is in another state than expected: missing, longer, closed, trimmed. */
-    static final int OTHER_STATE = 3;
+    public static final int OTHER_STATE = 3;
 
     private static final long serialVersionUID = 1L;
 
@@ -26,7 +26,7 @@ public final class ClientException extends RuntimeException {
         return new ClientException(FAILED, message, cause);
     }
 
-    static ClientException otherState(String message) {
+    public static ClientException otherState(String message) {
         return new ClientException(OTHER_STATE, message, null);
     }
 
@@ -34,13 +34,18 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, cause);
     }
 
-    static ClientException missing(String name) {
+    public static ClientException missing(String name) {
         return otherState("there is no document '" + name + "'");
     }
 
     /** The same problem, with more details. */
     ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this);
+    }
+
+    /** Whether the document is in another state than expected, and others may do. */
+    public boolean isOtherState() {
+        return exitCode == OTHER_STATE;
     }
 
     int exitCode() {

@@ -80,18 +80,41 @@ final class ConnectionOptions {
      * @throws ServerConnection.LostException when the server cannot be reached
      */
     ServerConnection connect(Map<String, String> environment) throws IOException {
+        return connect(environment, own());
+    }
+
+    private Target own() {
+        return new Target(server, user, passwordFile, PASSWORD_VARIABLE, "--");
+    }
+
+    /**
+     * A server, and the user there.
+     *
+     * @param variable the environment variable that may have the password
+     * @param prefix what the names of the options begin with
+     */
+    record Target(
+            HostPort address,
+            @Nullable String user,
+            @Nullable Path passwordFile,
+            String variable,
+            String prefix) {}
+
+    /** Connects as {@link #connect(Map)} does, to another server. */
+    ServerConnection connect(Map<String, String> environment, Target target) throws IOException {
         check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
         DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
                 .resp3()
                 .autoNegotiateProtocol(false)
                 .timeoutMillis(timeoutSeconds * 1_000)
                 .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
-        char[] password = password(environment);
+        char[] password = password(environment, target);
         check(
-                user == null || password != null,
-                "--user needs a password: set " + PASSWORD_VARIABLE + ", or give --password-file FILE");
+                target.user() == null || password != null,
+                target.prefix() + "user needs a password: set " + target.variable() + ", or give " + target.prefix()
+                        + "password-file FILE");
         if (password != null) {
-            config.credentials(new DefaultRedisCredentials(user, password));
+            config.credentials(new DefaultRedisCredentials(target.user(), password));
         }
         if (tls || tlsAuthorities != null) {
             SSLParameters parameters = new SSLParameters();
@@ -101,7 +124,8 @@ final class ConnectionOptions {
         if (tlsAuthorities != null) {
             config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
         }
-        return ServerConnection.open(new HostAndPort(server.host(), server.port()), config.build(), server);
+        HostPort address = target.address();
+        return ServerConnection.open(new HostAndPort(address.host(), address.port()), config.build(), address);
     }
 
     /**
@@ -110,7 +134,7 @@ final class ConnectionOptions {
      * @throws IOException when a file cannot be read
      */
     HttpPages pages(Map<String, String> environment, int port) throws IOException {
-        char[] password = password(environment);
+        char[] password = password(environment, own());
         return new HttpPages(
                 new HostPort(server.host(), port),
                 tls || tlsAuthorities != null,
@@ -131,16 +155,16 @@ final class ConnectionOptions {
     }
 
     /** The password without its line end, or null when there is none. */
-    private char @Nullable [] password(Map<String, String> environment) throws IOException {
-        String variable = environment.get(PASSWORD_VARIABLE);
-        if (passwordFile == null) {
+    private char @Nullable [] password(Map<String, String> environment, Target target) throws IOException {
+        String variable = environment.get(target.variable());
+        Path file = target.passwordFile();
+        if (file == null) {
             return variable == null || variable.isEmpty() ? null : variable.toCharArray();
         }
-        check(
-                Files.size(passwordFile) <= MAX_PASSWORD_FILE_BYTES,
-                "--password-file " + passwordFile + " is longer than a password");
-        String password = Files.readString(passwordFile).replaceFirst("\\R\\z", "");
-        check(!password.isEmpty(), "--password-file " + passwordFile + " is empty");
+        String given = target.prefix() + "password-file " + file;
+        check(Files.size(file) <= MAX_PASSWORD_FILE_BYTES, given + " is longer than a password");
+        String password = Files.readString(file).replaceFirst("\\R\\z", "");
+        check(!password.isEmpty(), given + " is empty");
         return password.toCharArray();
     }
 

@@ -31,7 +31,7 @@ public final class Documents implements AutoCloseable {
     }
 
     /** A command of Caravan's, which the client library does not have, for a document. */
-    private static CommandArguments caravan(String verb, byte[] name) {
+    static CommandArguments caravan(String verb, byte[] name) {
         byte[] raw = ("CARAVAN." + verb).getBytes(US_ASCII);
         return new CommandArguments(() -> raw).add(name);
     }
@@ -52,7 +52,7 @@ public final class Documents implements AutoCloseable {
      * @param next sequence after that of the last one
      * @param bytes total length of the values, without those that a fork shares with its source
      */
-    record Document(long id, long first, long next, long bytes) {
+    public record Document(long id, long first, long next, long bytes) {
         /** How many values to request in one answer, by their mean length; 1 when it is unknown. */
         int pageValues() {
             if (bytes == 0) {
@@ -68,14 +68,14 @@ public final class Documents implements AutoCloseable {
      *
      * @param cursor where to continue, 0 when these were the last ones
      */
-    record Names(byte[] cursor, List<byte[]> names) {
+    public record Names(byte[] cursor, List<byte[]> names) {
         private static final byte[] START = {'0'};
 
-        static Names before() {
+        public static Names before() {
             return new Names(START, List.of());
         }
 
-        boolean last() {
+        public boolean last() {
             return cursor.length == 1 && cursor[0] == START[0];
         }
     }
@@ -90,7 +90,7 @@ public final class Documents implements AutoCloseable {
     record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
     /** A value and its sequence. */
-    record Value(long sequence, byte[] bytes) {}
+    public record Value(long sequence, byte[] bytes) {}
 
     /** A document's fields, by the server's names: text, numbers, booleans, null. Null when there is no document. */
     @Nullable
@@ -143,7 +143,7 @@ public final class Documents implements AutoCloseable {
     }
 
     /** Receives values. */
-    interface Sink {
+    public interface Sink {
         void take(Value value) throws IOException;
     }
 
@@ -154,7 +154,7 @@ public final class Documents implements AutoCloseable {
      * @param document whose values they must be
      * @throws ClientException when the document is trimmed or deleted meanwhile; the values before that were passed on
      */
-    void read(byte[] name, Document document, long from, long to, Sink sink) throws IOException {
+    public void read(byte[] name, Document document, long from, long to, Sink sink) throws IOException {
         int pageValues = document.pageValues();
         OptionalLong id = OptionalLong.of(document.id());
         long requested = from;
@@ -183,11 +183,11 @@ public final class Documents implements AutoCloseable {
         return page(connection.callBlocking(read(name, from, count).add("BLOCK").add(blockMillis), blockMillis));
     }
 
-    private static CommandArguments read(byte[] name, long from, long count) {
+    static CommandArguments read(byte[] name, long from, long count) {
         return caravan("READ", name).add("FROM").add(from).add("COUNT").add(count);
     }
 
-    private static Page page(@Nullable Object answer) {
+    static Page page(@Nullable Object answer) {
         List<?> parts = list(answer);
         List<Value> values = list(parts.get(1)).stream().map(Documents::value).toList();
         Object id = parts.get(3);
@@ -261,7 +261,7 @@ public final class Documents implements AutoCloseable {
     }
 
     /** The names that come after others. */
-    Names scan(Names before, byte @Nullable [] pattern) {
+    public Names scan(Names before, byte @Nullable [] pattern) {
         CommandArguments scan = new CommandArguments(Command.SCAN)
                 .add(before.cursor())
                 .add("COUNT")
@@ -284,7 +284,7 @@ public final class Documents implements AutoCloseable {
         return (List<?>) Objects.requireNonNull(answer);
     }
 
-    private static long number(@Nullable Object answer) {
+    static long number(@Nullable Object answer) {
         return (Long) Objects.requireNonNull(answer);
     }
 

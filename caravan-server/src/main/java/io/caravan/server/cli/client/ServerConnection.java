@@ -33,7 +33,8 @@ import redis.clients.jedis.util.KeyValue;
 public final class ServerConnection implements AutoCloseable {
     /** Prefixes of errors that say that the document is in another state than the command expects. */
     private static final Set<String> OTHER_STATES =
-            Set.of("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME".split(" "));
+            Set.of("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
+                    .split(" "));
 
     /** The answer of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";

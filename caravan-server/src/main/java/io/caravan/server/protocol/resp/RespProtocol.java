@@ -15,6 +15,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ArchiveCommands;
 import io.caravan.server.protocol.resp.commands.BackupCommands;
+import io.caravan.server.protocol.resp.commands.CarryCommands;
 import io.caravan.server.protocol.resp.commands.ClientCommands;
 import io.caravan.server.protocol.resp.commands.ClusterCommands;
 import io.caravan.server.protocol.resp.commands.ConnectionCommands;
@@ -100,6 +101,7 @@ public final class RespProtocol implements WireProtocol {
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
+                        new CarryCommands(documents).all(),
                         new ArchiveCommands(archiver, restores).all(),
                         new BackupCommands(backups).all(),
                         new TransactionCommands(limits).all(),

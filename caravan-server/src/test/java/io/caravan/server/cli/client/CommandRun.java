@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
+import io.caravan.server.cli.carry.CarryCommands;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.operate.OperatorCommands;
 import java.io.ByteArrayInputStream;
@@ -43,7 +44,8 @@ public final class CommandRun {
 
     static CommandLine caravan(Console console) {
         CommandLine caravan = ClientCommands.addTo(new CommandLine(new Caravan()), console);
-        return OperatorCommands.addTo(caravan, console)
+        OperatorCommands.addTo(caravan, console);
+        return CarryCommands.addTo(caravan, console)
                 .addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(new RestoreCommand(console))
                 .setCaseInsensitiveEnumValuesAllowed(true);

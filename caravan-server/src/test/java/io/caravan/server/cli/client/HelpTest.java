@@ -28,8 +28,8 @@ import picocli.CommandLine.Model.OptionSpec;
 /** What the help and the documents say is what there is. */
 class HelpTest {
     static final List<String> COMMANDS = List.of(
-            "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "archive",
-            "restore");
+            "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",
+            "import", "copy", "archive", "restore");
 
     private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z0-9-]*");
     private static final Pattern EXAMPLE = Pattern.compile("caravan ([a-z-]+)(.*)");

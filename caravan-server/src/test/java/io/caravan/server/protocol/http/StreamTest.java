@@ -65,6 +65,30 @@ class StreamTest {
     }
 
     @Test
+    void anAppendMayWantItsOffset() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertThat(appendAt(offset(0), "one").statusCode()).isEqualTo(204);
+        HttpResponse<String> late = appendAt(offset(0), "late");
+        assertProblem(late, 409, "sequence_conflict");
+        assertThat(header(late, "Stream-Next-Offset")).isEqualTo(offset(1));
+        assertProblem(appendAt(offset(2), "early"), 409, "sequence_conflict");
+        assertProblem(appendAt("1", "malformed"), 400, "invalid_offset");
+        assertProblem(appendAt(offset(0), "", "Stream-Closed", "true"), 409, "sequence_conflict");
+        String[] producer = {"Producer-Id", "p", "Producer-Epoch", "0", "Producer-Seq", "0"};
+        assertThat(appendAt(offset(1), "two", producer).statusCode()).isEqualTo(200);
+        assertThat(appendAt(offset(1), "two", producer).statusCode()).isEqualTo(204);
+        assertThat(appendAt(offset(2), "", "Stream-Closed", "true").statusCode())
+                .isEqualTo(204);
+        assertThat(server.get("/v1/stream/a").body()).isEqualTo("onetwo");
+    }
+
+    private HttpResponse<String> appendAt(String offset, String body, String... more) throws Exception {
+        List<String> headers = new ArrayList<>(List.of("Content-Type", TEXT, "Stream-If-Offset", offset));
+        headers.addAll(List.of(more));
+        return server.send("POST", "/v1/stream/a", body, headers.toArray(String[]::new));
+    }
+
+    @Test
     void aPostIsOneValueAndAJsonArrayOneEachByteForByte() throws Exception {
         server.create("/v1/stream/j", JSON);
         server.append("/v1/stream/j", JSON, "[ {\"b\" : 1.0 , \"a\":[ ]}, 1e3 ,\"\\u0041\", [[2]] ]");

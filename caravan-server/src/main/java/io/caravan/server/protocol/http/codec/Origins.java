@@ -30,9 +30,10 @@ public final class Origins {
     private static final Pattern ORIGIN =
             Pattern.compile("https?://(?<host>\\[[0-9a-f:.]+]|[a-z0-9._-]+)(:[0-9]{1,5})?");
 
-    private static final String ALLOWED_HEADERS = "Authorization, Content-Type, If-None-Match, Stream-Seq, Stream-TTL,"
-            + " Stream-Expires-At, Stream-Closed, Stream-Forked-From, Stream-Fork-Offset, Stream-Fork-Sub-Offset,"
-            + " Producer-Id, Producer-Epoch, Producer-Seq";
+    private static final String ALLOWED_HEADERS =
+            "Authorization, Content-Type, If-None-Match, Stream-If-Offset, Stream-Seq, Stream-TTL,"
+                    + " Stream-Expires-At, Stream-Closed, Stream-Forked-From, Stream-Fork-Offset, Stream-Fork-Sub-Offset,"
+                    + " Producer-Id, Producer-Epoch, Producer-Seq";
     private static final String EXPOSED_HEADERS = "ETag, Location, WWW-Authenticate, Stream-Next-Offset,"
             + " Stream-First-Offset, Stream-Up-To-Date, Stream-Closed, Stream-Cursor, Stream-TTL, Stream-Expires-At,"
             + " Stream-SSE-Data-Encoding, Producer-Epoch, Producer-Seq, Producer-Expected-Seq, Producer-Received-Seq";

@@ -115,6 +115,7 @@ public final class Problem extends RuntimeException {
         return switch (refused.reason()) {
             case CLOSED ->
                 problem.with(StreamHeaders.CLOSED, "true").with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
+            case SEQUENCE_CONFLICT -> problem.with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
             case PRODUCER_FENCED -> problem.with(StreamHeaders.PRODUCER_EPOCH, Long.toString(refused.actual()));
             case PRODUCER_GAP ->
                 problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))

@@ -6,6 +6,9 @@ public final class StreamHeaders {
     /** An extension: the offset of the first retained value. */
     public static final String FIRST_OFFSET = "Stream-First-Offset";
 
+    /** An extension: the offset that the first value of an append must get. */
+    public static final String IF_OFFSET = "Stream-If-Offset";
+
     public static final String UP_TO_DATE = "Stream-Up-To-Date";
     public static final String CLOSED = "Stream-Closed";
     public static final String CURSOR = "Stream-Cursor";

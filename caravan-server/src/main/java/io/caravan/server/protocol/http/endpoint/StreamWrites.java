@@ -81,10 +81,13 @@ public final class StreamWrites {
             }
             return null;
         }
-        OptionalLong sequence = offset == null
-                ? OptionalLong.empty()
-                : OptionalLong.of(Offset.sequence(offset, StreamHeaders.FORK_OFFSET));
-        return new ForkPoint(source(source), sequence, part.orElse(0));
+        return new ForkPoint(source(source), sequence(request, StreamHeaders.FORK_OFFSET), part.orElse(0));
+    }
+
+    /** The sequence that a header's offset stands for, if the header is present. */
+    private static OptionalLong sequence(Request request, String header) {
+        String offset = request.header(header);
+        return offset == null ? OptionalLong.empty() : OptionalLong.of(Offset.sequence(offset, header));
     }
 
     private static DocumentName source(String path) {
@@ -134,6 +137,7 @@ public final class StreamWrites {
             throw Problem.badRequest("content_type_missing", "a body needs a Content-Type, the stream's");
         }
         String seq = request.header(StreamHeaders.SEQ);
+        OptionalLong sequence = sequence(request, StreamHeaders.IF_OFFSET);
         Consumer<DocumentService> append = documents -> {
             List<byte[]> values = values(name, contentType, request.body());
             if (values.isEmpty() && !empty) {
@@ -141,7 +145,7 @@ public final class StreamWrites {
             }
             documents.append(
                     name,
-                    new Addition(values, close, empty ? null : contentType, seq, producer),
+                    new Addition(values, close, empty ? null : contentType, seq, producer, sequence),
                     Endpoints.answering(exchange, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {

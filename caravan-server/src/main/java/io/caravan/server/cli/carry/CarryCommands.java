@@ -1,0 +1,21 @@
+package io.caravan.server.cli.carry;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.common.Console;
+import java.util.List;
+import picocli.CommandLine;
+
+/** The commands that carry documents out of a server, and into one. */
+public final class CarryCommands {
+    private CarryCommands() {}
+
+    /** Adds them to a command line. */
+    public static CommandLine addTo(CommandLine caravan, Console console) {
+        all(console).forEach(caravan::addSubcommand);
+        return caravan;
+    }
+
+    private static List<ClientCommand> all(Console console) {
+        return List.of(new ExportCommand(console), new ImportCommand(console), new CopyCommand(console));
+    }
+}

@@ -1,0 +1,84 @@
+package io.caravan.server.cli.carry;
+
+import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.OtherServer;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Copies documents from one running server to another. */
+@Command(
+        name = "copy",
+        description = {
+            "Copies a document, or all that the user may read, from the server to another one, with their sequences and what"
+                    + " they are beside their values, and reads each back to compare it. Each is as it is at one moment,"
+                    + " and visible there once it is whole. The servers need not reach each other.",
+            "A document whose name is taken there is refused, and told; all others are copied. A copy that was ended goes on"
+                    + " with --resume."
+        },
+        footer = {
+            "  caravan copy letters/1 --to other.example:6380",
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class CopyCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    private @Nullable String name;
+
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names begin so.")
+    private @Nullable String prefix;
+
+    @Mixin
+    private OtherServer other;
+
+    @Option(
+            names = "--existing",
+            paramLabel = "WHAT",
+            defaultValue = "refuse",
+            description = "What becomes of a document whose name is taken there: ${COMPLETION-CANDIDATES}.")
+    private Existing existing;
+
+    @Option(names = "--resume", description = "A document that is there already, and the same, counts as copied.")
+    private boolean resume;
+
+    private boolean incomplete;
+
+    CopyCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected int exitCode() {
+        return incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
+                Progress silent = new Progress(err(), false, "");
+                Importer importer = new Importer(() -> connectTo(other), existing, resume, this::tell, silent);
+                Exporter exporter = new Exporter(this::connect, importer, progress)) {
+            if (name == null) {
+                exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
+            } else if (!exporter.one(bytes(name))) {
+                throw ClientException.missing(name);
+            }
+            importer.finish();
+            exporter.failures().forEach(this::tell);
+            incomplete = importer.refused() > 0 || !exporter.failures().isEmpty();
+            print(output, importer.line("copied"), importer::write);
+        }
+    }
+}

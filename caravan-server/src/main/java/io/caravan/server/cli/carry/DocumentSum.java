@@ -1,0 +1,64 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.caravan.server.cli.client.Carrier.Description;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+
+/** Counts a document's values, and checksums all that it is, to compare two copies of it. For one thread. */
+final class DocumentSum {
+    private final CRC32C crc = new CRC32C();
+    private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
+    private long count;
+    private long bytes;
+
+    /** The sum of a document before its first value. */
+    DocumentSum(byte[] name, Description document) {
+        add(name);
+        add(document.first());
+        add(document.next());
+        for (Map.Entry<String, Object> attribute : new TreeMap<>(document.attributes()).entrySet()) {
+            add(attribute.getKey().getBytes(US_ASCII));
+            add(Description.encoded(attribute.getValue()));
+        }
+    }
+
+    /** Adds the next value. */
+    void value(byte[] value) {
+        add(value);
+        count++;
+        bytes += value.length;
+    }
+
+    private void add(byte[] part) {
+        add(part.length);
+        crc.update(part);
+    }
+
+    private void add(long part) {
+        crc.update(number.clear().putLong(part).flip());
+    }
+
+    /** Number of values so far. */
+    long count() {
+        return count;
+    }
+
+    /** Their lengths together. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** The checksum, in eight hexadecimal digits. */
+    String crc32c() {
+        return hex(crc);
+    }
+
+    static String hex(CRC32C crc) {
+        return String.format(Locale.ROOT, "%08x", crc.getValue());
+    }
+}

@@ -1,0 +1,82 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.server.cli.client.Carrier.Description;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A line of an export: an object whose fields are numbers, texts, or bytes in Base64, and perhaps attributes. */
+final class ExportLine {
+    private final Map<String, Object> fields;
+    private final Map<String, Object> attributes = new LinkedHashMap<>();
+
+    private ExportLine(JsonParser json) throws IOException {
+        fields = object(json, attributes);
+    }
+
+    /** Reads the object whose beginning is the parser's token. */
+    static ExportLine parse(JsonParser json) throws IOException {
+        return new ExportLine(json);
+    }
+
+    private static Map<String, Object> object(JsonParser json, @Nullable Map<String, Object> attributes)
+            throws IOException {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            if (value == JsonToken.VALUE_NUMBER_INT) {
+                fields.put(name, json.getLongValue());
+            } else if (value == JsonToken.VALUE_STRING && name.endsWith(ExportReader.BASE64)) {
+                fields.put(withoutBase64(name), json.getBinaryValue());
+            } else if (value == JsonToken.VALUE_STRING) {
+                fields.put(name, json.getText().getBytes(UTF_8));
+            } else if (value == JsonToken.START_OBJECT && attributes != null && name.equals("attributes")) {
+                attributes.putAll(object(json, null));
+            } else {
+                throw new IOException("the field '" + name + "' is neither a number nor a text");
+            }
+        }
+        if (json.currentToken() != JsonToken.END_OBJECT) {
+            throw new IOException("an object does not end");
+        }
+        return fields;
+    }
+
+    private static String withoutBase64(String name) {
+        return name.substring(0, name.length() - ExportReader.BASE64.length());
+    }
+
+    String type() throws IOException {
+        return text("type");
+    }
+
+    String text(String field) throws IOException {
+        return new String(bytes(field), UTF_8);
+    }
+
+    /** A text, or what a field in Base64 stands for. */
+    byte[] bytes(String field) throws IOException {
+        if (fields.get(field) instanceof byte[] bytes) {
+            return bytes;
+        }
+        throw new IOException("the export is damaged: a line has no text '" + field + "'");
+    }
+
+    long number(String field) throws IOException {
+        if (fields.get(field) instanceof Long number) {
+            return number;
+        }
+        throw new IOException("the export is damaged: a line has no number '" + field + "'");
+    }
+
+    /** The document that the line begins, which has no id here. */
+    Description description() throws IOException {
+        return new Description(0, number("first"), number("next"), -1, attributes);
+    }
+}

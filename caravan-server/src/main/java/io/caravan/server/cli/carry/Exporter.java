@@ -1,0 +1,214 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands out a server's documents, each as it is at one moment. Short ones are requested many at a time; long ones are
+ * read in pages, and begun anew when they are trimmed meanwhile. For one thread.
+ */
+final class Exporter implements AutoCloseable {
+    /** A document with more bytes of values than this is read in pages. */
+    private static final long SHORT_BYTES = 64 * 1024;
+
+    private static final long SHORT_VALUES = 4096;
+    /** Values of so many bytes are requested at a time. */
+    private static final long AHEAD_BYTES = 1024 * 1024;
+
+    private static final int AHEAD_DOCUMENTS = 250;
+    private static final int TRIES = 5;
+
+    private final Documents documents;
+    private final Carrier carrier;
+    private final LongReader longReader;
+    private final DocumentReceiver to;
+    private final Progress progress;
+    private final List<String> failures = new ArrayList<>();
+
+    private record Described(byte[] name, Description document) {}
+
+    Exporter(LongReader.Connector connector, DocumentReceiver to, Progress progress) throws IOException {
+        this.documents = new Documents(connector.connect());
+        this.carrier = new Carrier(connector.connect());
+        this.longReader = new LongReader(connector);
+        this.to = to;
+        this.progress = progress;
+    }
+
+    /** What could not be had of documents that exist. */
+    List<String> failures() {
+        return failures;
+    }
+
+    /** Hands out one document; returns false when there is none. */
+    boolean one(byte[] name) throws IOException {
+        return readInPages(name);
+    }
+
+    /**
+     * Hands out all documents whose names begin so and that are there all the while.
+     *
+     * @param without names to pass over
+     */
+    void all(byte[] prefix, Set<DocumentName> without) throws IOException {
+        byte[] pattern = pattern(prefix);
+        Names names = Names.before();
+        do {
+            names = documents.scan(names, pattern);
+            List<byte[]> wanted = names.names().stream()
+                    .filter(name -> !without.contains(DocumentName.of(name)))
+                    .toList();
+            for (int at = 0; at < wanted.size(); at += AHEAD_DOCUMENTS) {
+                some(wanted.subList(at, Math.min(wanted.size(), at + AHEAD_DOCUMENTS)));
+            }
+        } while (!names.last());
+    }
+
+    /** A pattern of all names that begin so. */
+    static byte[] pattern(byte[] prefix) {
+        String quoted = new String(prefix, ISO_8859_1).replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
+        return (quoted + "*").getBytes(ISO_8859_1);
+    }
+
+    private void some(List<byte[]> names) throws IOException {
+        List<Described> described = describe(names);
+        List<Described> ahead = new ArrayList<>();
+        List<byte[]> inPages = new ArrayList<>();
+        long aheadBytes = 0;
+        for (Described next : described) {
+            if (!isShort(next.document())) {
+                inPages.add(next.name());
+                continue;
+            }
+            if (aheadBytes + next.document().bytes() > AHEAD_BYTES) {
+                readAtOnce(ahead, inPages);
+                ahead.clear();
+                aheadBytes = 0;
+            }
+            ahead.add(next);
+            aheadBytes += next.document().bytes();
+        }
+        readAtOnce(ahead, inPages);
+        for (byte[] name : inPages) {
+            readInPages(name);
+        }
+    }
+
+    private static boolean isShort(Description document) {
+        return document.bytes() >= 0 && document.bytes() <= SHORT_BYTES && document.count() <= SHORT_VALUES;
+    }
+
+    private List<Described> describe(List<byte[]> names) {
+        names.forEach(carrier::askDescription);
+        List<Described> described = new ArrayList<>();
+        for (byte[] name : names) {
+            Description document = described();
+            if (document != null) {
+                described.add(new Described(name, document));
+            }
+        }
+        return described;
+    }
+
+    /** Null for a document that was deleted meanwhile, or is not visible. */
+    private @Nullable Description described() {
+        try {
+            return carrier.description();
+        } catch (ClientException invisible) {
+            if (invisible.isOtherState()) {
+                return null;
+            }
+            throw invisible;
+        }
+    }
+
+    /** Hands out short documents; those that change meanwhile are left for later. */
+    private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
+        for (Described next : wanted) {
+            if (next.document().count() > 0) {
+                carrier.askValues(next.name(), next.document());
+            }
+        }
+        for (Described next : wanted) {
+            List<Value> values = List.of();
+            try {
+                values = next.document().count() > 0 ? carrier.values(next.document()) : values;
+            } catch (ClientException changed) {
+                if (!changed.isOtherState()) {
+                    throw changed;
+                }
+                later.add(next.name());
+                continue;
+            }
+            DocumentSum sum = begin(next.name(), next.document());
+            for (Value value : values) {
+                pass(sum, value);
+            }
+            end(sum);
+        }
+    }
+
+    private DocumentSum begin(byte[] name, Description document) throws IOException {
+        to.begin(name, document);
+        return new DocumentSum(name, document);
+    }
+
+    private void pass(DocumentSum sum, Value value) throws IOException {
+        sum.value(value.bytes());
+        to.value(value.sequence(), value.bytes());
+        progress.add(0, value.bytes().length);
+    }
+
+    private void end(DocumentSum sum) throws IOException {
+        to.end(sum);
+        progress.add(1, 0);
+    }
+
+    /** Returns false when there is no document. */
+    private boolean readInPages(byte[] name) throws IOException {
+        @Nullable ClientException last = null;
+        for (int i = 0; i < TRIES; i++) {
+            carrier.askDescription(name);
+            Description document = described();
+            if (document == null) {
+                return false;
+            }
+            try {
+                DocumentSum sum = begin(name, document);
+                longReader.read(name, document, value -> pass(sum, value));
+                end(sum);
+                return true;
+            } catch (ClientException changed) {
+                to.abandon();
+                if (!changed.isOtherState()) {
+                    throw changed;
+                }
+                last = changed;
+            }
+        }
+        failures.add("document '" + DocumentName.of(name) + "' changes too fast to be read: "
+                + Objects.requireNonNull(last).getMessage());
+        return true;
+    }
+
+    @Override
+    public void close() {
+        documents.close();
+        carrier.close();
+        longReader.close();
+    }
+}

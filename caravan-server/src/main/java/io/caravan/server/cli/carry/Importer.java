@@ -1,0 +1,358 @@
+package io.caravan.server.cli.carry;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives documents to a server, and reads each back to compare it. Short ones are sent many at a time, each as one change;
+ * long ones in parts, and are visible once they are whole. For one thread, which calls {@link #finish} after the last.
+ */
+final class Importer implements DocumentReceiver, AutoCloseable {
+    /** Values of about so many bytes are in one request, which every server accepts. */
+    private static final long PART_BYTES = 1024 * 1024;
+
+    private static final int PART_VALUES = 4096;
+    /** Counted for each value beside its bytes. */
+    private static final int OVERHEAD_BYTES = 64;
+
+    private static final int AHEAD_DOCUMENTS = 250;
+
+    /** What becomes of a document whose name is taken. */
+    enum Existing {
+        REFUSE,
+        SKIP,
+        REPLACE;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final Carrier carrier;
+    private final LongReader longReader;
+    private final Existing existing;
+    private final boolean resume;
+    private final Consumer<String> refusals;
+    private final Progress progress;
+    private final Totals totals = new Totals();
+    private final List<Arriving> ahead = new ArrayList<>();
+    private long aheadBytes;
+    private @Nullable Arriving current;
+    private long skipped;
+    private long already;
+    private long expired;
+    private long refused;
+
+    /** A document on its way. */
+    private static final class Arriving {
+        final byte[] name;
+        final Description document;
+        /** Values that were not sent. */
+        List<byte[]> values = new ArrayList<>();
+
+        long bytes;
+        long sent;
+        /** The id that it has at the server, when it is sent in parts; else -1. */
+        long id = -1;
+
+        boolean expired;
+
+        @Nullable
+        ClientException problem;
+
+        @Nullable
+        DocumentSum sum;
+        /** What the server has of the name afterwards. */
+        @Nullable
+        Description there;
+
+        Arriving(byte[] name, Description document) {
+            this.name = name;
+            this.document = document;
+        }
+
+        DocumentSum sum() {
+            return Objects.requireNonNull(sum);
+        }
+
+        /**
+         * Whether the server has a document that may be this one. To what was sent others may have appended since; what
+         * was there before must end where this one does.
+         */
+        boolean isComparable(boolean resume) {
+            return there != null
+                    && there.first() == document.first()
+                    && (problem == null ? there.next() >= document.next() : resume && there.next() == document.next());
+        }
+
+        boolean readsAtOnce(boolean resume) {
+            return isComparable(resume)
+                    && document.count() > 0
+                    && there != null
+                    && there.bytes() >= 0
+                    && there.bytes() <= PART_BYTES;
+        }
+
+        /** The server's document, as far as this one goes; what was there before has attributes of its own. */
+        Description wanted() {
+            Description found = Objects.requireNonNull(there);
+            return new Description(
+                    found.id(),
+                    document.first(),
+                    document.next(),
+                    found.bytes(),
+                    problem == null ? document.attributes() : found.attributes());
+        }
+    }
+
+    /**
+     * An import into a server.
+     *
+     * @param resume whether a document counts as imported that is there already, and the same
+     * @param refusals is told which documents are refused, and why
+     */
+    Importer(
+            LongReader.Connector connector,
+            Existing existing,
+            boolean resume,
+            Consumer<String> refusals,
+            Progress progress)
+            throws IOException {
+        this.carrier = new Carrier(connector.connect());
+        this.longReader = new LongReader(connector);
+        this.existing = existing;
+        this.resume = resume;
+        this.refusals = refusals;
+        this.progress = progress;
+    }
+
+    @Override
+    public void begin(byte[] name, Description document) {
+        Arriving arriving = new Arriving(name, document);
+        Object expires = document.attributes().get("expires");
+        arriving.expired = expires instanceof Long millis && millis <= System.currentTimeMillis();
+        current = arriving;
+    }
+
+    private Arriving current() {
+        return Objects.requireNonNull(current);
+    }
+
+    @Override
+    public void value(long sequence, byte[] value) throws IOException {
+        Arriving document = current();
+        progress.add(0, value.length);
+        if (document.expired || document.problem != null) {
+            return;
+        }
+        long more = value.length + OVERHEAD_BYTES;
+        if (!document.values.isEmpty()
+                && (document.bytes + more > PART_BYTES || document.values.size() == PART_VALUES)) {
+            sendPart(document);
+        }
+        document.values.add(value);
+        document.bytes += more;
+    }
+
+    private void sendPart(Arriving document) throws IOException {
+        sendAhead();
+        try {
+            if (document.id < 0) {
+                document.id = carrier.begin(document.name, document.document, existing == Existing.REPLACE);
+            }
+            carrier.add(document.name, document.id, document.document.first() + document.sent, document.values);
+        } catch (ClientException refusal) {
+            document.problem = other(refusal);
+        }
+        document.sent += document.values.size();
+        document.values = new ArrayList<>();
+        document.bytes = 0;
+    }
+
+    /** A refusal of one document, after which others may be accepted. */
+    private static ClientException other(ClientException refusal) {
+        if (!refusal.isOtherState()) {
+            throw refusal;
+        }
+        return refusal;
+    }
+
+    @Override
+    public void end(DocumentSum sum) throws IOException {
+        Arriving document = current();
+        current = null;
+        document.sum = sum;
+        progress.add(1, 0);
+        if (document.expired) {
+            expired++;
+        } else if (document.id >= 0 || document.problem != null) {
+            endInParts(document);
+        } else {
+            ahead.add(document);
+            aheadBytes += document.bytes;
+            if (aheadBytes >= PART_BYTES || ahead.size() == AHEAD_DOCUMENTS) {
+                sendAhead();
+            }
+        }
+    }
+
+    private void endInParts(Arriving document) throws IOException {
+        if (document.problem == null) {
+            sendPart(document);
+        }
+        try {
+            if (document.problem == null) {
+                carrier.end(document.name, document.id, document.document.next());
+            }
+        } catch (ClientException refusal) {
+            document.problem = other(refusal);
+        }
+        settle(List.of(document));
+    }
+
+    @Override
+    public void abandon() {
+        Arriving document = current();
+        current = null;
+        if (document.id >= 0) {
+            carrier.abort(document.name, document.id);
+        }
+    }
+
+    private void sendAhead() throws IOException {
+        List<Arriving> sent = List.copyOf(ahead);
+        ahead.clear();
+        aheadBytes = 0;
+        for (Arriving document : sent) {
+            carrier.askToTake(document.name, document.document, document.values, existing == Existing.REPLACE);
+            document.values = List.of();
+        }
+        @Nullable ClientException fatal = null;
+        for (Arriving document : sent) {
+            try {
+                carrier.taken();
+            } catch (ClientException refusal) {
+                document.problem = refusal;
+                fatal = refusal.isOtherState() ? fatal : refusal;
+            }
+        }
+        if (fatal != null) {
+            throw fatal;
+        }
+        settle(sent);
+    }
+
+    /** Decides what has become of documents that were sent or refused, and looks whether they are what they should be. */
+    private void settle(List<Arriving> documents) throws IOException {
+        documents.forEach(document -> carrier.askDescription(document.name));
+        for (Arriving document : documents) {
+            document.there = described();
+        }
+        for (Arriving document : documents) {
+            if (document.readsAtOnce(resume)) {
+                carrier.askValues(document.name, document.wanted());
+            }
+        }
+        for (Arriving document : documents) {
+            boolean same = document.isComparable(resume) && sameValues(document);
+            settle(document, same);
+        }
+    }
+
+    private @Nullable Description described() {
+        try {
+            return carrier.description();
+        } catch (ClientException invisible) {
+            other(invisible);
+            return null;
+        }
+    }
+
+    private boolean sameValues(Arriving document) throws IOException {
+        DocumentSum found = new DocumentSum(document.name, document.wanted());
+        try {
+            if (document.readsAtOnce(resume)) {
+                for (Value value : carrier.values(document.wanted())) {
+                    found.value(value.bytes());
+                }
+            } else if (document.document.count() > 0) {
+                longReader.read(document.name, document.wanted(), value -> found.value(value.bytes()));
+            }
+        } catch (ClientException changed) {
+            other(changed);
+            return false;
+        }
+        return found.crc32c().equals(document.sum().crc32c());
+    }
+
+    private void settle(Arriving document, boolean same) {
+        ClientException problem = document.problem;
+        if (problem == null && same) {
+            totals.add(document.sum());
+        } else if (problem == null) {
+            refuse(document, "is not what was sent: it was changed since, or is damaged");
+        } else if (same) {
+            already++;
+        } else if (document.there != null && existing == Existing.SKIP) {
+            skipped++;
+        } else {
+            refuse(document, "was not imported: " + problem.getMessage());
+        }
+    }
+
+    private void refuse(Arriving document, String why) {
+        refused++;
+        refusals.accept("document '" + DocumentName.of(document.name) + "' " + why);
+    }
+
+    /** Waits until all documents are durable, and were compared. */
+    void finish() throws IOException {
+        sendAhead();
+    }
+
+    /** Number of documents that the server did not take. */
+    long refused() {
+        return refused;
+    }
+
+    /** What has become of the documents, as text. */
+    String line(String done) {
+        return done + " " + Figures.count(totals.documents(), "document") + ", "
+                + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())
+                + some(already, "were there already") + some(skipped, "skipped") + some(expired, "had expired")
+                + some(refused, "refused");
+    }
+
+    private static String some(long count, String what) {
+        return count == 0 ? "" : "; " + count + " " + what;
+    }
+
+    /** What has become of the documents, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        totals.write(json);
+        json.writeNumberField("already", already);
+        json.writeNumberField("skipped", skipped);
+        json.writeNumberField("expired", expired);
+        json.writeNumberField("refused", refused);
+    }
+
+    @Override
+    public void close() {
+        carrier.close();
+        longReader.close();
+    }
+}

@@ -1,0 +1,45 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.zip.CRC32C;
+
+/** What documents come to together. For one thread. */
+final class Totals {
+    private final CRC32C crc = new CRC32C();
+    private long documents;
+    private long values;
+    private long bytes;
+
+    void add(DocumentSum sum) {
+        documents++;
+        values += sum.count();
+        bytes += sum.bytes();
+        crc.update(sum.crc32c().getBytes(US_ASCII));
+    }
+
+    long documents() {
+        return documents;
+    }
+
+    long values() {
+        return values;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** A checksum of the documents' checksums, in their order. */
+    String crc32c() {
+        return DocumentSum.hex(crc);
+    }
+
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", documents);
+        json.writeNumberField("values", values);
+        json.writeNumberField("bytes", bytes);
+    }
+}

@@ -1,0 +1,98 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.Attributes;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What a document is beside its values, in a form for other servers, of what is valid there: by name a number, or bytes.
+ * What comes in that form is checked, because it comes from anybody who may write.
+ */
+public final class PortableAttributes {
+    private static final int MAX_NUMBER_DIGITS = 18;
+
+    private PortableAttributes() {}
+
+    /** A document's attributes by name: each is a {@link Long} or an array of bytes. */
+    public static Map<String, Object> of(DocumentAttributes attributes) {
+        Map<String, Object> portable = new LinkedHashMap<>();
+        attributes
+                .portable()
+                .asMap()
+                .forEach((name, value) -> portable.put(name, isNumber(name) ? number(value) : value));
+        return portable;
+    }
+
+    private static boolean isNumber(String name) {
+        return name.equals("ttl") || name.equals("expires");
+    }
+
+    private static Object number(byte[] value) {
+        return ByteBuffer.wrap(value).getLong();
+    }
+
+    /**
+     * The attributes that these name; numbers are in decimal digits.
+     *
+     * @throws IllegalArgumentException when one is not known, or its value makes no sense
+     */
+    public static DocumentAttributes parse(Map<String, byte[]> given) {
+        DocumentAttributes attributes = DocumentAttributes.of(Attributes.EMPTY);
+        for (Map.Entry<String, byte[]> attribute : given.entrySet()) {
+            attributes = with(attributes, attribute.getKey(), attribute.getValue());
+        }
+        return attributes;
+    }
+
+    private static DocumentAttributes with(DocumentAttributes attributes, String name, byte[] value) {
+        return switch (name) {
+            case "content-type" -> attributes.withContentType(contentType(value));
+            case "ttl" -> attributes.withTtlSeconds(decimal(name, value));
+            case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
+            case "closed" -> attributes.withClosed(text(value));
+            case "stream-seq" -> attributes.withStreamSeq(text(value));
+            case "producers" -> attributes.withProducers(producers(value));
+            default ->
+                throw new IllegalArgumentException("this server knows no attribute '" + name
+                        + "': it may be older than the one that had the document");
+        };
+    }
+
+    private static String contentType(byte[] value) {
+        String type = text(value);
+        if (type.length() > Creation.MAX_CONTENT_TYPE_CHARS || type.chars().anyMatch(c -> c < ' ' || c > '~')) {
+            throw new IllegalArgumentException("a content type must be of at most " + Creation.MAX_CONTENT_TYPE_CHARS
+                    + " printable ASCII characters");
+        }
+        return type;
+    }
+
+    private static long decimal(String name, byte[] value) {
+        String text = new String(value, US_ASCII);
+        if (text.length() > MAX_NUMBER_DIGITS || !text.matches("[0-9]+")) {
+            throw new IllegalArgumentException("the attribute '" + name + "' must be a number");
+        }
+        return Long.parseLong(text);
+    }
+
+    private static Producers producers(byte[] value) {
+        try {
+            if (value.length <= Producers.MAX_BYTES) {
+                return Producers.decode(value);
+            }
+        } catch (BufferUnderflowException | NegativeArraySizeException cutOff) {
+            throw new IllegalArgumentException("the attribute 'producers' is cut off", cutOff);
+        }
+        throw new IllegalArgumentException(
+                "the attribute 'producers' is longer than " + Producers.MAX_BYTES + " bytes");
+    }
+
+    private static String text(byte[] value) {
+        return new String(value, UTF_8);
+    }
+}

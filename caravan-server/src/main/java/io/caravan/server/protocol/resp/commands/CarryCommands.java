@@ -1,0 +1,145 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
+
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.DocumentImport;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.PortableAttributes;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Change;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/** Carries documents from one server to another, with their sequences and with what they are beside their values. */
+public final class CarryCommands {
+    private static final int VERB_WORD = 2;
+    /** The id of the document that is continued, or the first sequence of one that is made. */
+    private static final int SUBJECT_WORD = 3;
+
+    private static final int SEQUENCE_WORD = 4;
+    /** The keyword, a name, and a value. */
+    private static final int ATTRIBUTE_WORDS = 3;
+
+    private final DocumentService documents;
+
+    public CarryCommands(DocumentService documents) {
+        this.documents = documents;
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                generic("CARAVAN.EXPORT", 2, FIRST, "fast", "Tells what another server needs to know of a document.")
+                        .read(this::export),
+                list(
+                                "CARAVAN.IMPORT",
+                                -4,
+                                FIRST,
+                                "write denyoom",
+                                "Creates a document with the sequences it is to have.")
+                        .access(Access.WRITE)
+                        .commit(this::bring));
+    }
+
+    private Reply export(Session session, Command command) {
+        DocumentInfo info = documents.find(ListCommands.name(command));
+        if (info == null) {
+            return Reply.Null.ARRAY;
+        }
+        Map<String, Reply> attributes = new LinkedHashMap<>();
+        PortableAttributes.of(info.attributes()).forEach((name, value) -> attributes.put(name, Reply.of(value)));
+        return Reply.Fields.of(
+                "id", info.id(),
+                "first", info.firstSequence(),
+                "next", info.nextSequence(),
+                "bytes", info.attributes().isFork() ? null : documents.bytes(info),
+                "attributes", new Reply.Fields(attributes));
+    }
+
+    private Change bring(Session session, Command command) {
+        return switch (command.keyword(VERB_WORD)) {
+            case "WHOLE", "BEGIN" -> make(command);
+            case "ADD" -> add(command);
+            case "END" -> end(command);
+            case "ABORT" -> abort(command);
+            default -> throw CommandException.syntax();
+        };
+    }
+
+    private static Change make(Command command) {
+        boolean whole = command.is(VERB_WORD, "WHOLE");
+        long first = command.count(SUBJECT_WORD);
+        int at = SUBJECT_WORD + 1;
+        boolean replace = command.is(at, "REPLACE");
+        at += replace ? 1 : 0;
+        Map<String, byte[]> given = new LinkedHashMap<>();
+        while (command.is(at, "ATTRIBUTE") && at + 2 < command.size()) {
+            given.put(command.text(at + 1), command.word(at + 2));
+            at += ATTRIBUTE_WORDS;
+        }
+        boolean values = whole && command.is(at, "VALUES");
+        if (at < command.size() && !values) {
+            throw CommandException.syntax();
+        }
+        DocumentAttributes attributes = PortableAttributes.parse(given);
+        List<byte[]> brought = values ? command.wordsFrom(at + 1) : List.of();
+        return change(
+                command,
+                document -> whole
+                        ? DocumentImport.whole(document, attributes, first, brought, replace)
+                        : DocumentImport.begin(document, attributes, first, replace));
+    }
+
+    private static Change add(Command command) {
+        long id = command.count(SUBJECT_WORD);
+        requireWords(command, SEQUENCE_WORD + 2, Integer.MAX_VALUE);
+        long sequence = command.count(SEQUENCE_WORD);
+        List<byte[]> values = command.wordsFrom(SEQUENCE_WORD + 1);
+        return change(command, document -> DocumentImport.add(document, id, sequence, values));
+    }
+
+    private static Change end(Command command) {
+        long id = command.count(SUBJECT_WORD);
+        requireWords(command, SEQUENCE_WORD + 1, SEQUENCE_WORD + 1);
+        long next = command.count(SEQUENCE_WORD);
+        return change(command, document -> DocumentImport.end(document, id, next));
+    }
+
+    private static Change abort(Command command) {
+        long id = command.count(SUBJECT_WORD);
+        requireWords(command, SUBJECT_WORD + 1, SUBJECT_WORD + 1);
+        return change(command, document -> DocumentImport.abort(document, id) ? 1 : 0);
+    }
+
+    private static void requireWords(Command command, int least, int most) {
+        if (command.size() < least || command.size() > most) {
+            throw CommandException.syntax();
+        }
+    }
+
+    private static Change change(Command command, ToLongFunction<EditedDocument> edit) {
+        return Change.of(ListCommands.name(command), document -> {
+            try {
+                return new Reply.Number(edit.applyAsLong(document));
+            } catch (DocumentException refused) {
+                if (refused.reason() == Reason.EXISTS) {
+                    throw new CommandException("EXISTS " + refused.getMessage());
+                }
+                throw refused;
+            }
+        });
+    }
+}

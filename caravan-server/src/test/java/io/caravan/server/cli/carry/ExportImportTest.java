@@ -1,0 +1,264 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Documents from one server to a file, and from there to another. */
+class ExportImportTest {
+    private static final String LONG_VALUE = "long value ".repeat(20_000);
+
+    private static final byte[] PRODUCERS = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, 0, 1, 'p'};
+
+    @TempDir
+    private Path directory;
+
+    private ServedStore from;
+    private ServedStore to;
+
+    @BeforeEach
+    void start() throws IOException {
+        from = new ServedStore();
+        to = new ServedStore();
+    }
+
+    @AfterEach
+    void stop() {
+        from.close();
+        to.close();
+    }
+
+    private static CommandRun ok(ServedStore served, String... words) {
+        CommandRun run = CommandRun.of(served, words);
+        assertThat(run.err()).as(String.join(" ", words)).isEmpty();
+        assertThat(run.exitCode()).isZero();
+        return run;
+    }
+
+    private static void fails(int exitCode, String part, CommandRun run) {
+        assertThat(run.err()).contains(part);
+        assertThat(run.exitCode()).isEqualTo(exitCode);
+    }
+
+    private static CommandRun importing(ServedStore served, String export, String... options) {
+        String[] words = new String[options.length + 1];
+        words[0] = "import";
+        System.arraycopy(options, 0, words, 1, options.length);
+        return CommandRun.with(Map.of(), export.getBytes(UTF_8)).run(served.address(), words);
+    }
+
+    private String path(String file) {
+        return directory.resolve(file).toString();
+    }
+
+    /** A short document whose first values are gone, a long one, an empty one, and one that is no text. */
+    private void fill() {
+        ok(from, "append", "letters/1", "Dear Ada,", "how are you?", "Yours \u00e4\ud83d\ude00");
+        ok(from, "trim", "letters/1", "--to", "1");
+        for (int i = 0; i < 12; i++) {
+            ok(from, "append", "letters/long", i + LONG_VALUE, "", "short");
+        }
+        ok(from, "append", "letters/empty", "gone");
+        ok(from, "trim", "letters/empty", "--to", "1");
+        assertThat(CommandRun.with(Map.of(), new byte[] {0, (byte) 0xFF, 10})
+                        .run(from.address(), "append", "pictures")
+                        .exitCode())
+                .isZero();
+    }
+
+    private static String document(ServedStore served, String name) {
+        return ok(served, "export", name).out();
+    }
+
+    private void same(String... names) {
+        for (String name : names) {
+            assertThat(document(to, name)).isEqualTo(document(from, name));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
+    void aServersDocumentsGoThroughAFileIntoAnother(String file) throws IOException {
+        fill();
+        assertThat(ok(from, "export", "--out", path(file)).out())
+                .isEqualTo("exported 4 documents, 39 values, 2.5 MiB to " + path(file) + "\n");
+        assertThat(ok(to, "import", path(file)).out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(ok(to, "append", "letters/1", "on").out()).isEqualTo("first 3, next 4\n");
+        assertThat(ok(to, "append", "letters/empty", "on").out()).isEqualTo("first 1, next 2\n");
+        try (var files = Files.list(directory)) {
+            assertThat(files).containsExactly(directory.resolve(file));
+        }
+    }
+
+    @Test
+    void anExportIsLinesOfJson() {
+        ok(from, "append", "a", "one", "tw\"o");
+        CommandRun.with(Map.of(), new byte[] {(byte) 0xFF}).run(from.address(), "append", "a");
+        assertThat(document(from, "a")).matches("""
+                        \\{"type":"export","format":"caravan-export","version":1}
+                        \\{"type":"document","name":"a","first":0,"next":3,"attributes":\\{}}
+                        \\{"type":"value","sequence":0,"value":"one"}
+                        \\{"type":"value","sequence":1,"value":"tw\\\\"o"}
+                        \\{"type":"value","sequence":2,"valueBase64":"/w=="}
+                        \\{"type":"documentEnd","count":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+                        \\{"type":"end","documents":1,"values":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+                        """);
+        fails(3, "there is no document 'absent'", CommandRun.of(from, "export", "absent"));
+        fails(2, "exclude each other", CommandRun.of(from, "export", "a", "--prefix", "b"));
+        fails(2, "--resume needs --out", CommandRun.of(from, "export", "--resume"));
+    }
+
+    @Test
+    void onlyNamesOfAPrefixAreExported() {
+        for (String name : List.of("a*/1", "a*/2", "ab/3", "a*")) {
+            ok(from, "append", name, "v");
+        }
+        assertThat(ok(from, "export", "--prefix", "a*/", "--out", path("p"), "--json")
+                        .out())
+                .startsWith("{\"documents\":2,\"values\":2,\"bytes\":2,\"file\":");
+    }
+
+    @Test
+    void whatADocumentIsBesideItsValuesComesWithIt() {
+        Map<String, Object> attributes = new TreeMap<>(Map.of(
+                "closed", "p".getBytes(UTF_8),
+                "content-type", "application/json".getBytes(UTF_8),
+                "producers", PRODUCERS,
+                "stream-seq", "x".getBytes(UTF_8),
+                "ttl", 600L));
+        String export = ExportText.of(attributes, "d", 5, "{}");
+        assertThat(importing(to, export).err()).isEmpty();
+        assertThat(document(to, "d"))
+                .isEqualTo(export)
+                .contains(
+                        "\"attributes\":{\"closed\":\"p\",\"content-type\":\"application/json\",\"producersBase64\":\"AAAA")
+                .contains("\"stream-seq\":\"x\",\"ttl\":600}");
+        String past = ExportText.of(Map.of("expires", 1L), "past", 0, "v");
+        assertThat(importing(to, past).out()).isEqualTo("imported 0 documents, 0 values, 0 B; 1 had expired\n");
+    }
+
+    @Test
+    void whatIsThereIsRefusedSkippedOrReplaced() {
+        fill();
+        String export = ok(from, "export").out();
+        ok(to, "append", "letters/1", "other");
+        ok(to, "append", "letters/long", "other");
+        CommandRun refused = importing(to, export);
+        fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", refused);
+        fails(3, "document 'letters/long' was not imported: document 'letters/long' exists", refused);
+        assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 refused\n");
+        same("letters/empty", "pictures");
+        CommandRun skipped = importing(to, export, "--existing", "skip");
+        assertThat(skipped.exitCode()).isZero();
+        assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
+        CommandRun resumed = importing(to, export, "--resume", "--json");
+        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"refused\":2}");
+        assertThat(ok(to, "get", "letters/1").out()).isEqualTo("other\n");
+        CommandRun replaced = importing(to, export, "--existing", "replace");
+        assertThat(replaced.out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(importing(to, export, "--resume").out())
+                .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
+    }
+
+    /** Cut off or altered anywhere, an export fails; what is whole before that is imported, and nothing else. */
+    @Test
+    void everyCutAndEveryAlteredLineIsNoticed() {
+        ok(from, "append", "a", "one", "two");
+        ok(from, "append", "b", "three");
+        String export = ok(from, "export").out();
+        List<String> lines = export.lines().toList();
+        for (int i = 0; i < lines.size(); i++) {
+            fails(1, "export", importing(to, String.join("\n", lines.subList(0, i))));
+            List<String> cut = new ArrayList<>(lines);
+            cut.remove(i);
+            fails(1, "export", importing(to, String.join("\n", cut)));
+        }
+        fails(1, "cut off", importing(to, export.substring(0, export.length() / 2)));
+        for (String[] change : new String[][] {
+            {"\"one\"", "\"0ne\""},
+            {"\"first\":0", "\"first\":1"},
+            {"\"documents\":2", "\"documents\":3"},
+            {"\"sequence\":1", "\"sequence\":2"},
+            {"\"version\":1", "\"version\":2"},
+            {"\"type\":\"end\"", "\"type\":\"x\""}
+        }) {
+            fails(1, "export", importing(to, export.replaceFirst(change[0], change[1])));
+        }
+        fails(1, "follows the last", importing(to, export + "{}"));
+        assertThat(importing(to, export, "--resume").exitCode()).isZero();
+        same("a", "b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
+    void anExportThatWasEndedGoesOn(String file) throws IOException {
+        fill();
+        ok(from, "export", "--out", path("whole"));
+        ok(from, "export", "--out", path(file));
+        byte[] whole = Files.readAllBytes(directory.resolve(file));
+        Files.delete(directory.resolve(file));
+        for (int part : new int[] {0, 1, whole.length / 3, whole.length / 2, whole.length - 1, whole.length}) {
+            Files.write(directory.resolve(file + ".partial"), Arrays.copyOf(whole, part));
+            fails(1, "was ended: go on with it by --resume", CommandRun.of(from, "export", "--out", path(file)));
+            assertThat(ok(from, "export", "--out", path(file), "--resume").out())
+                    .startsWith("exported 4 documents, 39 ");
+            fails(1, "exists, and is not overwritten", CommandRun.of(from, "export", "--out", path(file)));
+            CommandRun imported = CommandRun.of(to, "import", path(file), "--existing", "replace");
+            assertThat(imported.out()).startsWith("imported 4 documents, 39 ");
+            Files.delete(directory.resolve(file));
+        }
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+    }
+
+    @Test
+    void aFileIsNeverTakenForAnExport() throws IOException {
+        Files.writeString(directory.resolve("x"), "{}");
+        fails(1, "no text 'type'", CommandRun.of(to, "import", path("x")));
+        fails(1, "there is no file", CommandRun.of(to, "import", path("absent")));
+        fails(1, "the export is cut off", importing(to, ""));
+    }
+
+    @Test
+    void documentsAreCopiedFromServerToServer() {
+        fill();
+        String[] all = {"copy", "--to", to.address()};
+        assertThat(ok(from, "copy", "letters/1", "--to", to.address()).out())
+                .isEqualTo("copied 1 document, 2 values, 24 B\n");
+        CommandRun rest = CommandRun.of(from, all);
+        fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", rest);
+        assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 refused\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
+                .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
+                        + "\"refused\":0}\n");
+        ok(to, "append", "letters/1", "other");
+        assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
+                        .out())
+                .startsWith("copied 3 documents, 38 values, 2.5 MiB");
+        same("letters/1", "letters/long", "letters/empty");
+        fails(3, "there is no document 'absent'", CommandRun.of(from, "copy", "absent", "--to", to.address()));
+        fails(2, "exclude each other", CommandRun.of(from, "copy", "a", "--prefix", "b", "--to", to.address()));
+        fails(
+                2,
+                "--to-user needs a password: set CARAVAN_TO_PASSWORD, or give --to-password-file FILE",
+                CommandRun.of(from, "copy", "a", "--to", to.address(), "--to-user", "mover"));
+    }
+}
