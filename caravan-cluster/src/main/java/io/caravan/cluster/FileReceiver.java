@@ -105,6 +105,10 @@ final class FileReceiver {
             failures++;
             LOG.warn("{}: did not get files, and will be asked to try again: {}", config.self(), failed.getMessage());
             result.completeExceptionally(failed);
+        } catch (RuntimeException | Error broken) {
+            failures++;
+            LOG.error("{}: getting files broke, and will be tried again", config.self(), broken);
+            result.completeExceptionally(broken);
         } finally {
             progress = null;
         }

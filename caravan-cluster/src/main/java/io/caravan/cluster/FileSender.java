@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,6 +100,9 @@ final class FileSender {
         } catch (IOException | CaravanException ended) {
             copy.fail(ended);
             LOG.warn("{}: host {} was not sent all files: {}", self, host, ended.getMessage());
+        } catch (RuntimeException | Error broken) {
+            copy.fail(broken);
+            LOG.error("{}: sending files to host {} broke", self, host, broken);
         }
     }
 
@@ -141,14 +145,19 @@ final class FileSender {
     }
 
     /**
-     * Forgets copies that failed, and those whose hosts need the log of that time no more.
+     * Forgets copies that failed, and those whose hosts need the log of that time no more: they have what this host had
+     * when it first looked after the copy's end, or are gone.
      *
-     * @param caughtUp whether a host has got what it needs, or is gone
+     * @param last the entry up to which this host has everything now
+     * @param committed what a host is known to have
      */
-    void forget(Predicate<String> caughtUp) {
+    void forget(long last, ToLongFunction<String> committed, Predicate<String> gone) {
         copies.entrySet().removeIf(copy -> {
+            String host = copy.getKey();
             CompletableFuture<Void> ended = copy.getValue().ended();
-            return ended.isCompletedExceptionally() || ended.isDone() && caughtUp.test(copy.getKey());
+            return ended.isCompletedExceptionally()
+                    || ended.isDone()
+                            && (committed.applyAsLong(host) >= copy.getValue().goal(last) || gone.test(host));
         });
     }
 

@@ -53,11 +53,12 @@ final class Folders {
     /** Makes what was received the store. It is whole, forced and closed; the old store is closed. */
     void install() throws IOException {
         Files.move(incoming, received, StandardCopyOption.ATOMIC_MOVE);
-        force(store.resolveSibling("."));
         takeReceived();
     }
 
     private void takeReceived() throws IOException {
+        // Or a power cut could take the name back and leave the deletion.
+        force(store.resolveSibling("."));
         delete(store);
         Files.move(received, store, StandardCopyOption.ATOMIC_MOVE);
         force(store.resolveSibling("."));

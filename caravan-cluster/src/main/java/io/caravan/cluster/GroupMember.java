@@ -86,8 +86,10 @@ public final class GroupMember implements AutoCloseable {
         boolean joined =
                 Files.isDirectory(config.raftDirectory().resolve(config.group().toString()));
         if (config.create()) {
-            for (Path directory : List.of(config.raftDirectory(), config.store().directory())) {
-                requireEmpty(directory);
+            requireEmpty(config.raftDirectory());
+            requireEmpty(config.store().directory());
+            for (Path left : foldersBeside(config.store().directory())) {
+                requireEmpty(left);
             }
         } else if (!joined) {
             throw new StoreDirectoryException(config.raftDirectory() + " has no Raft log of group " + config.group()

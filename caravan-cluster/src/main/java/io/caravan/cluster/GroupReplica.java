@@ -43,12 +43,16 @@ final class GroupReplica {
         this.closing = closing;
         this.folders = new Folders(config.store().directory());
         folders.recover();
+        this.replica = open();
+    }
+
+    private Replica open() {
         Replica opened = Replica.open(config.store(), config.storeId());
         Applied durable = mark.durable();
         if (durable != null) {
             requireReached(opened, durable);
         }
-        this.replica = opened;
+        return opened;
     }
 
     /** A store that was put back from an older copy lacks what the Raft log no longer has. */
@@ -116,9 +120,11 @@ final class GroupReplica {
         close();
         while (!closing.getAsBoolean()) {
             try {
-                replica = Replica.open(config.store(), config.storeId());
+                // A replacement that failed halfway has left no store where it is to be.
+                folders.recover();
+                replica = open();
                 return;
-            } catch (CaravanException failed) {
+            } catch (IOException | CaravanException failed) {
                 LOG.error("{}: cannot open its replica; trying again", config.self(), failed);
                 if (!retryPause()) {
                     return;

@@ -179,8 +179,7 @@ final class GroupStateMachine extends BaseStateMachine {
             RaftView known = initialized(raft);
             RaftServer.Division division = known.division();
             Map<RaftPeerId, Long> committed = RaftView.committed(division);
-            sender.forget(
-                    host -> committed.getOrDefault(RaftPeerId.valueOf(host), -1L) >= durable || known.isGone(host));
+            sender.forget(durable, host -> committed.getOrDefault(RaftPeerId.valueOf(host), -1L), known::isGone);
             initialized(keeper).drop(division, durable, sender.firstHeld());
         } catch (IOException | CaravanException failed) {
             LOG.warn("{}: keeps its Raft log as it is for now: {}", config.self(), failed.getMessage());

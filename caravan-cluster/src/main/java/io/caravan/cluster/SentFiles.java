@@ -28,6 +28,7 @@ final class SentFiles {
     private @Nullable CompletableFuture<ByteString> asked;
     private GroupMember.FileProgress progress = new GroupMember.FileProgress(0, 0);
     private @Nullable Applied start;
+    private long goal = -1;
 
     /**
      * A copy of which nothing is ready.
@@ -55,6 +56,15 @@ final class SentFiles {
 
     synchronized void startAt(Applied entry) {
         start = entry;
+    }
+
+    /**
+     * How far the other host has to come until it needs the log of the copy's time no more: to the entry of the first call,
+     * or the log would be kept for as long as the other host is a little behind.
+     */
+    synchronized long goal(long last) {
+        goal = goal < 0 ? last : goal;
+        return goal;
     }
 
     /** Completes when all was sent; with the reason when it came to nothing. */

@@ -69,6 +69,20 @@ final class GroupFaultsTest {
         }
     }
 
+    @Test
+    void whatAHostReceivedInAnotherLifeIsNotTakenIntoANewGroup() throws Exception {
+        try (Group group = new Group(directory)) {
+            GroupConfig config = group.config("a", true);
+            for (Path left : GroupMember.foldersBeside(config.store().directory())) {
+                Files.createDirectories(left.resolve("something"));
+                assertThatExceptionOfType(StoreDirectoryException.class)
+                        .isThrownBy(() -> GroupMember.start(config, new NobodyListens()))
+                        .withMessageContaining(left + " is not empty");
+                delete(left);
+            }
+        }
+    }
+
     /** What the Raft log may have dropped, an older copy of the store lacks. */
     @Test
     void aHostWhoseStoreWasPutBackFromAnOlderCopyIsRefused() throws Exception {

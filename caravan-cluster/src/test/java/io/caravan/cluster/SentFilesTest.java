@@ -98,6 +98,13 @@ final class SentFilesTest {
         assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("asked for nothing");
     }
 
+    /** A host that is always a little behind would otherwise have the log kept for good. */
+    @Test
+    void theOtherHostHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
+        assertThat(copy.goal(300)).isEqualTo(300);
+        assertThat(copy.goal(400)).isEqualTo(300);
+    }
+
     @Test
     void whatWasDamagedOnItsWayIsRefused() throws Exception {
         copy.take(piece(1));

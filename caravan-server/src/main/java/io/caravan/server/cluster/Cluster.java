@@ -167,7 +167,8 @@ public final class Cluster {
             throw new IOException("this host does not take part yet");
         }
         if (!here.drain(now) && now) {
-            throw new IOException("no other host can lead, so this one does until one can be elected");
+            throw new IOException(
+                    "no other host could take over, so this one goes on leading; ask again, or transfer leadership");
         }
     }
 

@@ -1,0 +1,42 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.cluster.AppliedMark.Applied;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.RaftPeer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Raft is told of every end, or it would never ask again. */
+final class FileReceiverTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void whatBreaksOtherwiseThanByTheDiskIsToldToo() throws Exception {
+        FileReceiver.Target broken = new FileReceiver.Target() {
+            @Override
+            public Path begin() {
+                throw new UncheckedIOException(new IOException("broken on purpose"));
+            }
+
+            @Override
+            public void install(Path received, Applied copied) {}
+        };
+        try (Group group = new Group(directory)) {
+            FileReceiver receiver = new FileReceiver(group.config("a", true), () -> false, broken);
+            RaftPeer leader =
+                    RaftPeer.newBuilder().setId("b").setAddress("127.0.0.1:1").build();
+            assertThat(receiver.receive(leader))
+                    .failsWithin(1, TimeUnit.MINUTES)
+                    .withThrowableOfType(ExecutionException.class)
+                    .withRootCauseInstanceOf(IOException.class);
+            receiver.awaitEnd(60);
+        }
+    }
+}
