@@ -245,6 +245,18 @@ public interface ListStore extends AutoCloseable {
         /** Ends the group, on any thread and whatever has become of its writes. Idempotent; never waits. */
         @Override
         void close();
+
+        /**
+         * Ends the group, and makes its writes durable on this thread where handing them to another would take longer
+         * than the force itself: while they are small (16 KiB), nobody else writes, the {@link FlushPolicy} has nothing
+         * gather, and forces have lately been quick, well under a millisecond. Until it returns, this thread is then a
+         * store thread: it calls the callbacks, and must hold no lock that they need. Otherwise, and on every thread
+         * but an {@link UninterruptibleThread}, this is {@link #close()}. It never throws for a failed force: the
+         * callbacks are told. For an event loop that has read from all its connections.
+         */
+        default void closeAndFlush() {
+            close();
+        }
     }
 
     /**

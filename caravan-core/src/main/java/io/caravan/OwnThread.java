@@ -1,6 +1,5 @@
 package io.caravan;
 
-import io.caravan.engine.UninterruptibleThread;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;

@@ -179,7 +179,7 @@ public final class Engine implements ListStore {
 
     @Override
     public Group group() {
-        return parts.demand.openGroup();
+        return parts.flusher.openGroup();
     }
 
     @Override

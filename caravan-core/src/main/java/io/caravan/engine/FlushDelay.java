@@ -3,13 +3,19 @@ package io.caravan.engine;
 import io.caravan.FlushPolicy;
 import java.util.concurrent.TimeUnit;
 
-/** Turns a {@link FlushPolicy} into how long to wait, from what the flusher has measured. Used by the flusher only. */
+/** Turns a {@link FlushPolicy} into how long to wait, from what the flushes took. Used by whoever has begun a flush, or may. */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
     /** However wrong a measurement is, as after a stall of the disk or a jump of the clock, no write waits longer. */
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /**
+     * A flush that takes longer than this keeps a thread that has other work from it for too long: handing it over
+     * takes some tens of microseconds.
+     */
+    private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     private final FlushPolicy policy;
     private double forceNanos;
@@ -28,6 +34,11 @@ final class FlushDelay {
             return fixed.delayNanos();
         }
         return policy == FlushPolicy.Adaptive.INSTANCE ? adaptiveNanos() : 0;
+    }
+
+    /** Whether flushes have been so quick lately that whoever has written may make the next one itself. */
+    boolean quick() {
+        return flushed && forceNanos < QUICK_NANOS;
     }
 
     private long adaptiveNanos() {

@@ -1,14 +1,13 @@
 package io.caravan.engine;
 
-import io.caravan.ListStore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When the flusher shall take the active commit: at once when somebody waits for it, otherwise when the writes that
- * belong together have come.
+ * When the active commit shall be flushed, which is one flush at a time: at once when somebody waits for it, otherwise
+ * when the writes that belong together have come.
  *
- * <p>While a group of writes is open ({@link ListStore#group()}), the flusher is not woken for the first of them, but
+ * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them, but
  * when the group ends or has gathered enough. Groups are counted, not known: with several open, the end of any one may
  * start the flush, and none is waited for that was opened after the commit's first write. A commit waits
  * {@link #GROUP_WAIT_NANOS} at most; then the groups that were open are given up and count no more.
@@ -19,6 +18,9 @@ final class FlushDemand {
     /** What a group may gather at most: forcing that much hardly takes the disk longer than forcing one block. */
     private static final int GATHERED_BYTES = 64 * 1024;
 
+    /** What a writer flushes itself at most: while it writes more, it could have gathered the next commit. */
+    private static final int FLUSHED_HERE_BYTES = 16 * 1024;
+
     private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final StoreState state;
@@ -27,6 +29,9 @@ final class FlushDemand {
     private Commit active;
 
     private volatile boolean urgent;
+    /** Whether a flush is under way, on the flusher's thread or on a writer's. */
+    private boolean flushing;
+
     private boolean forceWanted;
     /** Whether the flusher was woken for the active commit. */
     private boolean flusherKnows;
@@ -64,6 +69,7 @@ final class FlushDemand {
         wakeWhenReady();
     }
 
+    /** Wakes the flusher, unless it knows, if nothing more is waited for. */
     private void wakeWhenReady() {
         if (!flusherKnows && !active.isEmpty() && !gathering()) {
             flusherKnows = true;
@@ -76,32 +82,34 @@ final class FlushDemand {
         return closedGroups < awaitedGroups && active.frame().payloadBytes() < GATHERED_BYTES && !urgent;
     }
 
-    /** Opens a group; takes the lock itself, as does closing it. */
-    ListStore.Group openGroup() {
-        return state.locked(() -> new OpenGroup(++openedGroups));
+    /** Opens a group; returns its number. */
+    long openGroup() {
+        return ++openedGroups;
     }
 
-    private final class OpenGroup implements ListStore.Group {
-        private final long number;
-        private boolean closed;
-
-        OpenGroup(long number) {
-            this.number = number;
+    /** Closes the group of this number. */
+    void closeGroup(long number) {
+        if (number > groupsGivenUp) {
+            closedGroups++;
+            wakeWhenReady();
         }
+    }
 
-        @Override
-        public void close() {
-            state.lock.lock();
-            try {
-                if (!closed && number > groupsGivenUp) {
-                    closedGroups++;
-                    wakeWhenReady();
-                }
-                closed = true;
-            } finally {
-                state.lock.unlock();
-            }
+    /**
+     * Closes the group of this number and begins a flush, which is the caller's, if it is small and nobody else writes: no
+     * other group is open, and the flusher was not woken. Returns whether it has.
+     */
+    boolean closeGroupAndBegin(long number) {
+        if (number <= groupsGivenUp) {
+            return false;
         }
+        closedGroups++;
+        boolean alone = closedGroups == openedGroups && !flusherKnows && !urgent;
+        if (alone && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES && beginFlush()) {
+            return true;
+        }
+        wakeWhenReady();
+        return false;
     }
 
     /** Makes the next flush start without waiting for company. */
@@ -121,8 +129,13 @@ final class FlushDemand {
         return urgent;
     }
 
-    /** Whether the flusher has something to flush now. Gives groups up that have been waited for long enough. */
+    /**
+     * Whether there is something to flush now, and nobody is at it. Gives groups up that have been waited for long enough.
+     */
     boolean hasWork() {
+        if (flushing) {
+            return false;
+        }
         if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
             closedGroups = openedGroups;
             groupsGivenUp = openedGroups;
@@ -147,6 +160,26 @@ final class FlushDemand {
             return Worker.UNTIL_WOKEN;
         }
         return active.isEmpty() ? GROUP_WAIT_NANOS : Math.max(1, groupWaitNanos());
+    }
+
+    /** Begins a flush, which is the caller's to {@linkplain #endFlush() end}, if there is something to flush now. */
+    boolean beginFlush() {
+        flushing = hasWork();
+        return flushing;
+    }
+
+    /** A flush has ended. What came meanwhile, and what the flusher has left alone for it, is the flusher's. */
+    void endFlush() {
+        flushing = false;
+        state.changed.signalAll();
+        if (hasWork()) {
+            wakeFlusher.run();
+        }
+    }
+
+    /** Whether a flush is under way. */
+    boolean flushing() {
+        return flushing;
     }
 
     /** Takes the force that was asked for. */

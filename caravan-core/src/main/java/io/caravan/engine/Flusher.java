@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.CommitLog;
 import io.caravan.Durability;
+import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.checkpoint.CheckpointHeader;
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * belongs to, if any ({@link CommitLog}), writes it, forces it, acknowledges, publishes the committed position, which
  * readers wait for. While it is busy the next commit gathers.
  *
- * <p>Owned by one thread. The first failure of a write or force is final: it is never tried again, as the operating
+ * <p>A flush is begun and ended under the store's lock, and in between is one thread's: that of the flusher, or of a
+ * writer who {@linkplain ListStore.Group#closeAndFlush() makes it itself}. The first failure of a write or force is final: it is never tried again, as the operating
  * system may have dropped the pages that it could not write (Rebello et al., "Can Applications Recover from fsync
  * Failures?", ATC 2020).
  */
@@ -26,6 +28,7 @@ final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
 
     private final StoreState state;
+    private final Threading threading;
     private final CommitQueue queue;
     private final FlushDemand demand;
     private final HeapSpace space;
@@ -50,8 +53,10 @@ final class Flusher {
             Gates gates,
             StoreConfig config,
             LongSupplier clock,
+            Threading threading,
             Runnable afterFlush) {
         this.state = state;
+        this.threading = threading;
         this.queue = queue;
         this.demand = demand;
         this.space = space;
@@ -86,24 +91,104 @@ final class Flusher {
                 return Math.min(parkNanos, delayNanos);
             }
         }
-        flush();
-        writability.runActions();
-        reclaim();
-        afterFlush.run();
+        if (state.locked(demand::beginFlush)) {
+            flushBegun();
+        }
         return 0;
+    }
+
+    /** The flush that this thread has begun, and what follows each. */
+    private void flushBegun() {
+        try {
+            flush();
+            writability.runActions();
+            reclaim();
+            afterFlush.run();
+        } finally {
+            state.locked(demand::endFlush);
+        }
+    }
+
+    /** See {@link ListStore#group()}. */
+    ListStore.Group openGroup() {
+        return new OpenGroup(state.locked(demand::openGroup));
+    }
+
+    private final class OpenGroup implements ListStore.Group {
+        private final long number;
+        private boolean closed;
+
+        OpenGroup(long number) {
+            this.number = number;
+        }
+
+        @Override
+        public void close() {
+            close(false);
+        }
+
+        @Override
+        public void closeAndFlush() {
+            if (close(threading.mayTouchFiles())) {
+                threading.doInstead(Flusher.this::flushBegun);
+            }
+        }
+
+        /** Returns whether a flush was begun, which is the caller's. */
+        private boolean close(boolean mayFlush) {
+            state.lock.lock();
+            try {
+                if (closed) {
+                    return false;
+                }
+                closed = true;
+                if (mayFlush && flushesHere()) {
+                    return demand.closeGroupAndBegin(number);
+                }
+                demand.closeGroup(number);
+                return false;
+            } finally {
+                state.lock.unlock();
+            }
+        }
+    }
+
+    /** Whether a writer's thread would be done with a flush soon. Under the lock. */
+    private boolean flushesHere() {
+        return !demand.flushing()
+                && state.takesWrites()
+                && commitLog == CommitLog.LOCAL
+                && delay.nanos() == 0
+                && delay.quick();
+    }
+
+    /** Returns when no writer's thread flushes. None will begin to, as the store closes. */
+    void awaitWriters() {
+        state.lock.lock();
+        try {
+            while (demand.flushing()) {
+                state.awaitChange();
+            }
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     /** A failed store has nothing to do but to tell those who wait. */
     private long stepOfFailed() {
-        if (workWaits()) {
-            flush();
+        if (state.locked(demand::beginFlush)) {
+            try {
+                flush();
+            } finally {
+                state.locked(demand::endFlush);
+            }
         }
         writability.runActions();
         return Worker.UNTIL_WOKEN;
     }
 
     private boolean workWaits() {
-        return state.locked(() -> demand.hasWork());
+        return state.locked(demand::hasWork);
     }
 
     private long restNanos() {
@@ -114,7 +199,7 @@ final class Flusher {
     private long delayNanos() {
         state.lock.lock();
         try {
-            if (demand.urgent() || queue.active().count() == 0) {
+            if (demand.urgent() || demand.flushing() || queue.active().count() == 0) {
                 return 0;
             }
             long waitedNanos = clock.getAsLong() - queue.active().firstNanos();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Notifies a {@link HeapPressureListener} when a mark is crossed, with hysteresis: pressure is over only when both
- * measures have fallen a tenth below their marks. Used by the flusher only.
+ * measures have fallen a tenth below their marks. Used by whoever flushes.
  */
 final class PressureWatch {
     private static final double RELIEF = 0.9;

@@ -90,7 +90,7 @@ final class StoreParts {
         reads = new ReadPath(state, queue, space, changes, recovered.heapFile(), recovered.log(), gates.committed());
         pressure = new PressureWatch(config);
         flusher = new Flusher(
-                state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
+                state, queue, demand, space, writability, recovered, gates, config, clock, threading, this::afterFlush);
         checkpoints = new Checkpoints(
                 state,
                 queue,
@@ -315,6 +315,7 @@ final class StoreParts {
         checkpointer.refuseRequests();
         provisionerWorker.stop();
         flusherWorker.stop();
+        flusher.awaitWriters();
     }
 
     /** Lets go of everything but the storage, for a store that could not be started. */

@@ -83,6 +83,11 @@ final class StoreState {
         }
     }
 
+    /** Whether a write that comes now is not refused. */
+    boolean takesWrites() {
+        return life == Life.OPEN && failure == null && !follows;
+    }
+
     /** Whether only {@link ReplayPath} writes. */
     boolean follows() {
         return follows;

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.UninterruptibleThread;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
@@ -28,6 +29,16 @@ public interface Threading {
             return done.join();
         }
     };
+
+    /** Whether this thread may touch the store's files: an interrupt would close them. */
+    default boolean mayTouchFiles() {
+        return Thread.currentThread() instanceof UninterruptibleThread;
+    }
+
+    /** Does a worker's work on this thread, which must not wait for the store meanwhile. */
+    default void doInstead(Runnable work) {
+        WorkerThread.asStoreThread(work);
+    }
 
     /** A number that no other store has. A simulator gives one that is always the same, as it decides what is torn. */
     default long newStoreId() {

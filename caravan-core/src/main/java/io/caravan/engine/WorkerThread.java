@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.UninterruptibleThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -13,6 +14,9 @@ final class WorkerThread implements Worker {
             setDaemon(true);
         }
     }
+
+    /** Set while another's thread does the work of a store thread. */
+    private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;
     private final Consumer<Throwable> crashed;
@@ -28,7 +32,17 @@ final class WorkerThread implements Worker {
     }
 
     static boolean onStoreThread() {
-        return Thread.currentThread() instanceof StoreThread;
+        return Thread.currentThread() instanceof StoreThread || LENT.get() != null;
+    }
+
+    /** Does work of a store thread on this one, which counts as one meanwhile. */
+    static void asStoreThread(Runnable work) {
+        LENT.set(true);
+        try {
+            work.run();
+        } finally {
+            LENT.remove();
+        }
     }
 
     @Override

@@ -1,18 +1,32 @@
 package io.caravan.engine;
 
+import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.caravan.CaravanException;
+import io.caravan.FlushPolicy;
 import io.caravan.ListStore.Group;
 import io.caravan.StoreConfig;
+import io.caravan.UninterruptibleThread;
+import io.caravan.WriteCallback;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
 /** Writes that a caller says belong together; time passes only when a test says so. */
@@ -129,6 +143,157 @@ class WriteGroupTest {
                 store.engine.append(1, bytes("of the second"), tellings.callback(2));
             }
             tellings.await(2);
+        }
+    }
+
+    @Test
+    void whoIsAloneMakesTheFlushItself() throws Exception {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "is flushed by the flusher, which learns how quick that is");
+            store.awaitIdleFlusher();
+            List<Thread> tellers = new ArrayList<>();
+            Thread writer = onLoop(() -> appendAndFlush(store, tellers));
+            assertThat(tellers).as("told before it returned").containsExactly(writer);
+            assertThat(texts(store.afterPowerCut().engine, 1)).hasSize(2);
+        }
+    }
+
+    /** Appends to list 1 in a group that it flushes; the tellers are read when that has returned. */
+    private static void appendAndFlush(FaultyStore store, List<Thread> tellers) {
+        Group group = store.engine.group();
+        store.engine.append(1, bytes("value"), onSuccess(sequence -> tellers.add(Thread.currentThread())));
+        group.closeAndFlush();
+    }
+
+    private static WriteCallback onSuccess(LongConsumer action) {
+        return new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                action.accept(sequence);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw new AssertionError(problem);
+            }
+        };
+    }
+
+    /** Runs a task on a thread that may flush, and throws what it throws. */
+    private static Thread onLoop(Runnable task) throws Exception {
+        FutureTask<?> done = new FutureTask<>(task, null);
+        Thread loop = new UninterruptibleThread(done, "loop");
+        loop.start();
+        done.get();
+        return loop;
+    }
+
+    @Test
+    void theFlusherMakesItForAThreadThatCanBeInterrupted() {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            Group group = store.engine.group();
+            store.engine.append(1, bytes("value"), tellings.callback(1));
+            Thread.currentThread().interrupt();
+            group.closeAndFlush();
+            assertThat(Thread.interrupted()).isTrue();
+            tellings.await(1);
+            assertThat(append(store.engine, 1, "goes on")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theFlusherMakesItWhereWritesAreToGather() throws Exception {
+        try (FaultyStore store = open(FaultyStore.small()
+                .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMillis(2)))
+                .build())) {
+            store.engine.append(1, bytes("first"), tellings.callback(1));
+            store.engine.flush();
+            assertNotFlushedHere(store);
+        }
+    }
+
+    @Test
+    void theFlusherMakesItWhileAnotherWrites() throws Exception {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            try (Group another = store.engine.group()) {
+                assertNotFlushedHere(store);
+            }
+        }
+    }
+
+    private void assertNotFlushedHere(FaultyStore store) throws Exception {
+        onLoop(() -> {
+            Group group = store.engine.group();
+            store.engine.append(1, bytes("value"), tellings.callback(2));
+            int told = tellings.all().size();
+            group.closeAndFlush();
+            assertThat(tellings.all()).hasSize(told);
+        });
+        nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
+        store.engine.flush();
+        assertThat(tellings.all()).extracting(Tellings.Telling::tag).contains(2L);
+    }
+
+    @Test
+    void aThreadThatFlushesIsAStoreThread() throws Exception {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            List<Throwable> refusals = new ArrayList<>();
+            onLoop(() -> {
+                Group group = store.engine.group();
+                store.engine.append(
+                        1, bytes("value"), onSuccess(sequence -> refusals.add(catchThrowable(store.engine::flush))));
+                group.closeAndFlush();
+                store.engine.flush();
+            });
+            assertThat(refusals).singleElement().isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void checkpointsComeThoughTheFlusherHasNothingToDo() throws Exception {
+        StoreConfig config = FaultyStore.small().checkpointFloorBytes(16 * 1024).build();
+        try (FaultyStore store = open(config)) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            long before = store.engine.stats().checkpoints();
+            onLoop(() -> {
+                for (int i = 0; i < 20; i++) {
+                    store.awaitProvisioned();
+                    Group group = store.engine.group();
+                    store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), tellings.callback(i));
+                    group.closeAndFlush();
+                }
+            });
+            Eventually.await("a checkpoint", () -> store.engine.stats().checkpoints() > before);
+        }
+    }
+
+    @Test
+    void aWriterThatComesMeanwhileAndTheEndOfTheStoreWaitForIt() throws Exception {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            Hold force = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
+            Thread loop = new UninterruptibleThread(() -> appendAndFlush(store, new ArrayList<>()), "loop");
+            loop.start();
+            force.awaitReached();
+            store.engine.append(1, bytes("meanwhile"), tellings.callback(1));
+            Thread closer = new Thread(store.engine::close);
+            closer.start();
+            assertThat(tellings.all()).isEmpty();
+            force.release();
+            loop.join();
+            closer.join();
+            assertThat(tellings.all()).containsExactly(Tellings.Telling.success(1, 2));
+            try (FaultyStore reopened = store.afterPowerCut()) {
+                assertThat(texts(reopened.engine, 1)).containsExactly("0:first", "1:value", "2:meanwhile");
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.caravan.testing.simulator;
 
 import io.caravan.CaravanException;
 import io.caravan.EntryStream;
+import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
@@ -16,6 +17,7 @@ import io.caravan.testing.Value;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 
 /** Everybody who uses the simulated store: makes up operations, and checks every answer against the history. */
 final class Client {
@@ -23,6 +25,7 @@ final class Client {
     private final Engine engine;
     private final History history;
     private final RandomOperations operations;
+    private final SplittableRandom random;
     private boolean storeFailed;
 
     Client(Life life, Engine engine, long seed) {
@@ -30,6 +33,7 @@ final class Client {
         this.engine = engine;
         this.history = life.history();
         this.operations = new RandomOperations(seed, Simulation.SHAPE, history.now());
+        this.random = new SplittableRandom(seed);
     }
 
     /** Whether the store has failed, after a fault, and must be reopened. */
@@ -45,7 +49,9 @@ final class Client {
     void act(boolean guest) {
         Operation operation = operations.next();
         life.story().note(() -> (guest ? "meanwhile " : "") + operation);
-        if (operation instanceof Operation.Write write) {
+        if (operation instanceof Operation.Write write && life.clientsFlush() && random.nextBoolean()) {
+            writeAndFlush(write, guest);
+        } else if (operation instanceof Operation.Write write) {
             write(write, guest);
         } else if (operation instanceof Operation.Get get && !guest) {
             readSlowly(get);
@@ -53,6 +59,15 @@ final class Client {
             read(read, guest);
         } else if (!guest) {
             maintain(operation);
+        }
+    }
+
+    private void writeAndFlush(Operation.Write write, boolean guest) {
+        ListStore.Group group = engine.group();
+        try {
+            write(write, guest);
+        } finally {
+            group.closeAndFlush();
         }
     }
 

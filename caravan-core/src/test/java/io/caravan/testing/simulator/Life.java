@@ -261,6 +261,10 @@ final class Life implements CrashStorage.Director {
         return frames;
     }
 
+    boolean clientsFlush() {
+        return simulation.clientsFlush();
+    }
+
     /** In the middle of a reader's stream. */
     void betweenEntries() {
         if (random.nextInt(4) == 0) {

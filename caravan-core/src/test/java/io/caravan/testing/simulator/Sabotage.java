@@ -72,6 +72,11 @@ enum Sabotage {
             edit("engine/Flusher", "                writer.withdraw(frame);\n", "                writer.force();\n")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
+    FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/FlushDemand", """
+                    if (flushing) {
+                        return false;
+                    }
+            """, "")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),

@@ -23,6 +23,7 @@ final class Simulation {
     static final RandomOperations.Shape SHAPE = new RandomOperations.Shape(12, MAX_VALUE_BYTES, 4 * KIB);
 
     private final int lives;
+    private final boolean clientsFlush;
     private final SplittableRandom random;
     private final Story story;
     private final StoreConfig config;
@@ -35,6 +36,8 @@ final class Simulation {
 
     Simulation(long seed, boolean told, int lives) {
         this.lives = lives;
+        // Not in all simulations, because then few writes would share a commit.
+        clientsFlush = seed % 4 == 0;
         random = new SplittableRandom(seed);
         story = new Story(told);
         config = StoreConfig.builder(Path.of("simulated"))
@@ -98,6 +101,11 @@ final class Simulation {
     /** Whether what is acknowledged must survive the power's loss, or only the process's. */
     boolean survivesPower() {
         return config.durability() == Durability.SYNC;
+    }
+
+    /** Whether clients flush some of their writes themselves. */
+    boolean clientsFlush() {
+        return clientsFlush;
     }
 
     /** The most bytes that entries can take. */

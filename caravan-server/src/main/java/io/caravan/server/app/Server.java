@@ -163,7 +163,8 @@ public final class Server implements AutoCloseable {
     private RespProtocol listen(
             DocumentService opened, @Nullable RestoreService restoring, Backups backups, DiskSpace disk)
             throws IOException {
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk, backups, cluster);
+        ServerStatus status = new ServerStatus(
+                opened, network, config.durability(), config.limits().maxWordBytes(), archiver, disk, backups, cluster);
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a
- * group, and share a force. Used only on the loop.
+ * group, and share a force, which the loop makes itself when nobody else writes. Used only on the loop.
  */
 final class LoopTurn {
     private final ListStore store;
@@ -35,6 +35,6 @@ final class LoopTurn {
     private void end() {
         ListStore.Group ended = Objects.requireNonNull(group);
         group = null;
-        ended.close();
+        ended.closeAndFlush();
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.server.net;
 
+import io.caravan.UninterruptibleThread;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -14,6 +15,7 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -50,13 +52,23 @@ public final class Network implements AutoCloseable {
     public Network(NetworkConfig config) {
         this.config = config;
         this.loops = new MultiThreadIoEventLoopGroup(
-                config.loops(),
-                new DefaultThreadFactory("caravan-loop"),
-                config.transport().handlers());
+                config.loops(), new LoopThreads(), config.transport().handlers());
         NetworkLimits limits = config.limits();
         this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
         this.inFlight = new InFlightBudget(limits.totalInFlightBytes());
         this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
+    }
+
+    /** Makes threads that may flush the store's log, and have Netty's own thread-local variables. */
+    private static final class LoopThreads extends DefaultThreadFactory {
+        LoopThreads() {
+            super("caravan-loop");
+        }
+
+        @Override
+        protected Thread newThread(Runnable loop, String name) {
+            return new UninterruptibleThread(() -> FastThreadLocalThread.runWithFastThreadLocal(loop), name);
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.netty.handler.timeout.ReadTimeoutException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.Locale;
@@ -149,7 +150,10 @@ final class S3Problems {
         if (isInterruption(cause)) {
             return "interrupted";
         }
-        if (has(cause, ApiCallTimeoutException.class) || has(cause, ApiCallAttemptTimeoutException.class)) {
+        // Netty's own, of a connection on which nothing comes, may be a little sooner than the SDK's.
+        if (has(cause, ApiCallTimeoutException.class)
+                || has(cause, ApiCallAttemptTimeoutException.class)
+                || has(cause, ReadTimeoutException.class)) {
             return "no answer in time: " + message;
         }
         if (has(cause, UnknownHostException.class)) {

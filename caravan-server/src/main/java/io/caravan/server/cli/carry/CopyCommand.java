@@ -1,6 +1,7 @@
 package io.caravan.server.cli.carry;
 
 import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.carry.Importer.Outcomes;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.OtherServer;
@@ -68,7 +69,8 @@ final class CopyCommand extends ClientCommand {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
                 Progress silent = new Progress(err(), false, "");
-                Importer importer = new Importer(() -> connectTo(other), existing, resume, this::tell, silent);
+                Importer importer =
+                        new Importer(() -> connectTo(other), existing, resume, Outcomes.refusals(this::tell), silent);
                 Exporter exporter = new Exporter(this::connect, importer, progress)) {
             if (name == null) {
                 exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());

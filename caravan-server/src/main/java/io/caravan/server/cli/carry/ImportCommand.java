@@ -1,8 +1,10 @@
 package io.caravan.server.cli.carry;
 
 import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.carry.Importer.Outcomes;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RedisSource;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -10,8 +12,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -23,9 +27,13 @@ import picocli.CommandLine.Parameters;
                     + " are beside their values, and reads each back to compare it. A document is visible once it is"
                     + " whole.",
             "A document whose name is taken is refused, and told; all others are imported. An import that was ended goes on"
-                    + " with --resume."
+                    + " with --resume.",
+            "With --from, the lists of a running Redis instead: all of them are read again and compared, and what has"
+                    + " changed is brought anew, until all are found to be the same. An import that was ended goes on"
+                    + " when it is run again."
         },
         footer = {
+            "  caravan import --from redis://redis.example:6379/0 --from-password-file secret",
             "  caravan import all.ndjson.zst",
             "  caravan import letters.ndjson.gz --resume --json",
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
@@ -37,9 +45,11 @@ final class ImportCommand extends ClientCommand {
     @Parameters(
             paramLabel = "FILE",
             arity = "0..1",
-            defaultValue = "-",
             description = "The file, compressed or not; without it, or with -, the standard input.")
-    private Path file;
+    private @Nullable Path file;
+
+    @Mixin
+    private RedisSource redis;
 
     @Option(
             names = "--existing",
@@ -65,9 +75,29 @@ final class ImportCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        try (InputStream in = file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
+        if (redis.isGiven()) {
+            bringLists(output);
+        } else {
+            bringFile(output);
+        }
+    }
+
+    private void bringLists(Output output) throws IOException {
+        check(file == null, "FILE and --from exclude each other");
+        try (RedisImport lists = new RedisImport(() -> connectTo(redis), this::connect, existing, this::tell);
+                Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
+            lists.run();
+            refused = lists.refused();
+            print(output, lists.line(), lists::write);
+        }
+    }
+
+    private void bringFile(Output output) throws IOException {
+        try (InputStream in =
+                        file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
                 Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                Importer importer = new Importer(this::connect, existing, resume, this::tell, progress)) {
+                Importer importer =
+                        new Importer(this::connect, existing, resume, Outcomes.refusals(this::tell), progress)) {
             bring(in, importer);
             refused = importer.refused();
             print(output, importer.line("imported"), importer::write);

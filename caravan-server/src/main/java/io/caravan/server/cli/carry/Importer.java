@@ -10,9 +10,12 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +45,41 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
+    /** What has become of a document. */
+    enum Outcome {
+        BROUGHT,
+        /** It was there already, and is the same. */
+        ALREADY,
+        /** Another one is there, or, where documents are only compared, none. */
+        SKIPPED,
+        EXPIRED,
+        REFUSED
+    }
+
+    /** Is told what becomes of each document. */
+    interface Outcomes {
+        /** Takes a document's outcome, in words if it was refused. */
+        void settled(byte[] name, Outcome outcome, String why);
+
+        /** Passes on why documents are refused. */
+        static Outcomes refusals(Consumer<String> to) {
+            return (name, outcome, why) -> {
+                if (outcome == Outcome.REFUSED) {
+                    to.accept(why);
+                }
+            };
+        }
+    }
+
+    /** By so much two times may differ at which the same document expires. */
+    private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
+
     private final Carrier carrier;
     private final LongReader longReader;
     private final Existing existing;
     private final boolean resume;
-    private final Consumer<String> refusals;
+    private final boolean compareOnly;
+    private final Outcomes outcomes;
     private final Progress progress;
     private final Totals totals = new Totals();
     private final List<Arriving> ahead = new ArrayList<>();
@@ -89,6 +122,19 @@ final class Importer implements DocumentReceiver, AutoCloseable {
             return Objects.requireNonNull(sum);
         }
 
+        OptionalLong expires() {
+            return Importer.expires(document);
+        }
+
+        boolean hasExpired() {
+            return expires().orElse(Long.MAX_VALUE) <= System.currentTimeMillis();
+        }
+
+        private boolean expiresAlike(Description found) {
+            OptionalLong other = Importer.expires(found);
+            return other.isPresent() && Math.abs(other.getAsLong() - expires().orElse(0)) <= EXPIRY_TOLERANCE_MILLIS;
+        }
+
         /**
          * Whether the server has a document that may be this one. To what was sent others may have appended since; what
          * was there before must end where this one does.
@@ -107,15 +153,22 @@ final class Importer implements DocumentReceiver, AutoCloseable {
                     && there.bytes() <= PART_BYTES;
         }
 
-        /** The server's document, as far as this one goes; what was there before has attributes of its own. */
+        /**
+         * The server's document, as far as this one goes. What was there before has attributes of its own, but for an
+         * expiry that is this one's, measured at another moment.
+         */
         Description wanted() {
             Description found = Objects.requireNonNull(there);
+            Map<String, Object> attributes = new HashMap<>(found.attributes());
+            if (expires().isPresent() && expiresAlike(found)) {
+                attributes.put("expires", expires().getAsLong());
+            }
             return new Description(
                     found.id(),
                     document.first(),
                     document.next(),
                     found.bytes(),
-                    problem == null ? document.attributes() : found.attributes());
+                    problem == null ? document.attributes() : attributes);
         }
     }
 
@@ -123,28 +176,52 @@ final class Importer implements DocumentReceiver, AutoCloseable {
      * An import into a server.
      *
      * @param resume whether a document counts as imported that is there already, and the same
-     * @param refusals is told which documents are refused, and why
      */
-    Importer(
+    Importer(LongReader.Connector connector, Existing existing, boolean resume, Outcomes outcomes, Progress progress)
+            throws IOException {
+        this(connector, existing, resume, false, outcomes, progress);
+    }
+
+    private Importer(
             LongReader.Connector connector,
             Existing existing,
             boolean resume,
-            Consumer<String> refusals,
+            boolean compareOnly,
+            Outcomes outcomes,
             Progress progress)
             throws IOException {
         this.carrier = new Carrier(connector.connect());
         this.longReader = new LongReader(connector);
         this.existing = existing;
         this.resume = resume;
-        this.refusals = refusals;
+        this.compareOnly = compareOnly;
+        this.outcomes = outcomes;
         this.progress = progress;
+    }
+
+    /**
+     * Sends nothing, and only compares documents with those that the server has: each is there already or skipped.
+     */
+    static Importer comparing(LongReader.Connector connector, Outcomes outcomes, Progress progress) throws IOException {
+        return new Importer(connector, Existing.SKIP, true, true, outcomes, progress);
+    }
+
+    /** Whether a document has expired, or will in a moment. */
+    static boolean expiresSoon(Description document) {
+        return expires(document).orElse(Long.MAX_VALUE) - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
+    }
+
+    private static OptionalLong expires(Description document) {
+        return document.attributes().get("expires") instanceof Long millis
+                ? OptionalLong.of(millis)
+                : OptionalLong.empty();
     }
 
     @Override
     public void begin(byte[] name, Description document) {
         Arriving arriving = new Arriving(name, document);
-        Object expires = document.attributes().get("expires");
-        arriving.expired = expires instanceof Long millis && millis <= System.currentTimeMillis();
+        arriving.expired = arriving.hasExpired();
+        arriving.problem = compareOnly ? ClientException.otherState("it was not sent") : null;
         current = arriving;
     }
 
@@ -197,13 +274,14 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         current = null;
         document.sum = sum;
         progress.add(1, 0);
+        long bytes = compareOnly ? sum.bytes() : document.bytes;
         if (document.expired) {
-            expired++;
-        } else if (document.id >= 0 || document.problem != null) {
+            expire(document);
+        } else if (document.id >= 0 || (compareOnly ? bytes > PART_BYTES : document.problem != null)) {
             endInParts(document);
         } else {
             ahead.add(document);
-            aheadBytes += document.bytes;
+            aheadBytes += bytes;
             if (aheadBytes >= PART_BYTES || ahead.size() == AHEAD_DOCUMENTS) {
                 sendAhead();
             }
@@ -237,6 +315,13 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         List<Arriving> sent = List.copyOf(ahead);
         ahead.clear();
         aheadBytes = 0;
+        if (!compareOnly) {
+            create(sent);
+        }
+        settle(sent);
+    }
+
+    private void create(List<Arriving> sent) {
         for (Arriving document : sent) {
             carrier.askToTake(document.name, document.document, document.values, existing == Existing.REPLACE);
             document.values = List.of();
@@ -253,7 +338,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         if (fatal != null) {
             throw fatal;
         }
-        settle(sent);
     }
 
     /** Decides what has become of documents that were sent or refused, and looks whether they are what they should be. */
@@ -303,25 +387,40 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         ClientException problem = document.problem;
         if (problem == null && same) {
             totals.add(document.sum());
-        } else if (problem == null) {
-            refuse(document, "is not what was sent: it was changed since, or is damaged");
+            outcomes.settled(document.name, Outcome.BROUGHT, "");
         } else if (same) {
             already++;
-        } else if (document.there != null && existing == Existing.SKIP) {
+            outcomes.settled(document.name, Outcome.ALREADY, "");
+        } else if (document.hasExpired()) {
+            expire(document);
+        } else if (problem == null) {
+            refuse(document, "is not what was sent: it was changed since, or is damaged");
+        } else if (existing == Existing.SKIP && (compareOnly || document.there != null)) {
             skipped++;
+            outcomes.settled(document.name, Outcome.SKIPPED, "");
         } else {
             refuse(document, "was not imported: " + problem.getMessage());
         }
     }
 
+    private void expire(Arriving document) {
+        expired++;
+        outcomes.settled(document.name, Outcome.EXPIRED, "");
+    }
+
     private void refuse(Arriving document, String why) {
         refused++;
-        refusals.accept("document '" + DocumentName.of(document.name) + "' " + why);
+        outcomes.settled(document.name, Outcome.REFUSED, "document '" + DocumentName.of(document.name) + "' " + why);
     }
 
     /** Waits until all documents are durable, and were compared. */
     void finish() throws IOException {
         sendAhead();
+    }
+
+    /** What the documents come to that were brought. */
+    Totals totals() {
+        return totals;
     }
 
     /** Number of documents that the server did not take. */
@@ -337,7 +436,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
                 + some(refused, "refused");
     }
 
-    private static String some(long count, String what) {
+    static String some(long count, String what) {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 

@@ -113,6 +113,11 @@ public abstract class ClientCommand implements Callable<Integer> {
         return other.connect(connectionOptions, console.environment());
     }
 
+    /** Connects to a Redis, with the same timeout. */
+    protected final RedisConnection connectTo(RedisSource redis) throws IOException {
+        return redis.connect(connectionOptions, console.environment());
+    }
+
     /** The server's pages over HTTP, at this port of its host. */
     protected final HttpPages pages(int port) throws IOException {
         return connectionOptions.pages(console.environment(), port);

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -102,7 +103,7 @@ final class ConnectionOptions {
 
     /** Connects as {@link #connect(Map)} does, to another server. */
     ServerConnection connect(Map<String, String> environment, Target target) throws IOException {
-        check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
+        checkTimeout();
         DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
                 .resp3()
                 .autoNegotiateProtocol(false)
@@ -126,6 +127,34 @@ final class ConnectionOptions {
         }
         HostPort address = target.address();
         return ServerConnection.open(new HostAndPort(address.host(), address.port()), config.build(), address);
+    }
+
+    /**
+     * Connects to a Redis, with the same timeout.
+     *
+     * @param passwordFile has the password, rather than the environment or the address
+     * @param authorities to trust instead of Java's defaults, if the address asks for TLS
+     */
+    RedisConnection connect(
+            Map<String, String> environment,
+            RedisAddress redis,
+            @Nullable Path passwordFile,
+            @Nullable Path authorities)
+            throws IOException {
+        checkTimeout();
+        Target from = new Target(redis.address(), redis.user(), passwordFile, "CARAVAN_FROM_PASSWORD", "--from-");
+        char[] password = password(environment, from);
+        SSLSocketFactory tlsSockets = authorities == null
+                ? (SSLSocketFactory) SSLSocketFactory.getDefault()
+                : trusting(authorities).context().getSocketFactory();
+        return RedisConnection.open(
+                password == null ? redis : redis.withPassword(new String(password)),
+                redis.tls() ? tlsSockets : null,
+                timeoutSeconds);
+    }
+
+    private void checkTimeout() {
+        check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
     }
 
     /**

@@ -33,7 +33,7 @@ final class Allowed {
     /** Figures of {@code INFO}. Not its messages, which may name documents, nor the archive's place. */
     static final AllowList INFO = AllowList.of(
             List.of(
-                    ("uptime_in_seconds event_loops process_id connected_clients appends appended_bytes reads trims deletes"
+                    ("uptime_in_seconds max_value_bytes event_loops process_id connected_clients appends appended_bytes reads trims deletes"
                                     + " refusals failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
                                     + " maxclients loading disk_free_bytes disk_total_bytes log_forces log_bytes"
                                     + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"

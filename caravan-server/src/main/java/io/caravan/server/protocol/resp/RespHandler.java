@@ -58,7 +58,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.channel = channel;
         this.protocol = protocol;
         this.session = protocol.newSession(channel);
-        this.replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress);
+        this.replies =
+                new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress, () -> inProgress);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), runner);
         this.inFlight = inFlight;

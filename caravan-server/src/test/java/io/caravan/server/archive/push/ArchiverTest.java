@@ -364,6 +364,9 @@ class ArchiverTest {
                 new ArchiveConfig.Pruning(
                         new PrunePolicy(2, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN), Duration.ofMillis(1)),
                 new Claims.SkippedTime()));
+        assertThat(archiver.finish(Duration.ofSeconds(20)))
+                .as("the first round is over, and archives no change of those to come")
+                .isTrue();
         for (int value = 2; value <= 5; value++) {
             get(archiver.archiveNow(ArchivedDocuments.name("a")));
             server.push("a", String.valueOf(value));

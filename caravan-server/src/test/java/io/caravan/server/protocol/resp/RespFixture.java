@@ -57,7 +57,14 @@ final class RespFixture implements AutoCloseable {
         this.network = new Network(new NetworkConfig(defaults.transport(), 1, limits, null));
         RespLimits requests = new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes);
         ServerStatus status = new ServerStatus(
-                documents, network, Durability.NONE, null, new DiskSpace(Path.of(".")), Backups.none(), null);
+                documents,
+                network,
+                Durability.NONE,
+                ServerFixture.MAX_WORD_BYTES,
+                null,
+                new DiskSpace(Path.of(".")),
+                Backups.none(),
+                null);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",

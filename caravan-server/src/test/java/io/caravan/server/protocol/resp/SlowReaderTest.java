@@ -169,6 +169,7 @@ class SlowReaderTest extends RespTestBase {
                         fixture.documents,
                         fixture.network,
                         Durability.NONE,
+                        VALUE_BYTES,
                         null,
                         new DiskSpace(Path.of(".")),
                         Backups.none(),
@@ -176,7 +177,7 @@ class SlowReaderTest extends RespTestBase {
                 readers::add,
                 Authenticator.open(),
                 metrics);
-        ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {});
+        ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {}, () -> true);
         CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
         own.onRoom(runner::run);
         others.hold(VALUE_BYTES);

@@ -31,6 +31,7 @@ public final class ServerStatus {
     private final DocumentService documents;
     private final Network network;
     private final Durability durability;
+    private final int maxValueBytes;
     private final @Nullable Archiver archiver;
     private final DiskSpace disk;
     private final Backups backups;
@@ -39,6 +40,7 @@ public final class ServerStatus {
     /**
      * Reports on these parts.
      *
+     * @param maxValueBytes greatest length of a value
      * @param archiver null when the server has no archive
      * @param cluster null when the server is alone
      */
@@ -46,6 +48,7 @@ public final class ServerStatus {
             DocumentService documents,
             Network network,
             Durability durability,
+            int maxValueBytes,
             @Nullable Archiver archiver,
             DiskSpace disk,
             Backups backups,
@@ -53,6 +56,7 @@ public final class ServerStatus {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
+        this.maxValueBytes = maxValueBytes;
         this.archiver = archiver;
         this.disk = disk;
         this.backups = backups;
@@ -153,7 +157,9 @@ public final class ServerStatus {
                 "caravan_version",
                 Version.current(),
                 "uptime_in_seconds",
-                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
+                "max_value_bytes",
+                maxValueBytes);
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),

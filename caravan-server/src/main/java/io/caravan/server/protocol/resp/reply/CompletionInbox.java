@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries answers from other threads to one event loop: one task for all that have gathered, however many, because
+ * Carries answers from other threads, or from other work of the loop's, to one event loop: one task for all that have gathered, however many, because
  * waking the loop costs more than an answer.
  *
  * <p>A stack that producers push to and the loop takes whole. Its order does not matter, because each answer has its

@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ public final class ReplyQueue {
     private final Channel channel;
     private final CompletionInbox inbox;
     private final Runnable progress;
+    private final BooleanSupplier inProgress;
     private final AnswerMemory answers;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     private final AtomicLong heldBytes = new AtomicLong();
@@ -39,11 +41,18 @@ public final class ReplyQueue {
      *
      * @param answers is told what the answers take
      * @param progress is run on the event loop when answers have come in; it calls {@link #flush()}
+     * @param inProgress tells, on the event loop, whether {@code progress} is running, and will yet flush
      */
-    public ReplyQueue(Channel channel, CompletionInbox inbox, AnswerMemory answers, Runnable progress) {
+    public ReplyQueue(
+            Channel channel,
+            CompletionInbox inbox,
+            AnswerMemory answers,
+            Runnable progress,
+            BooleanSupplier inProgress) {
         this.channel = channel;
         this.inbox = inbox;
         this.progress = progress;
+        this.inProgress = inProgress;
         this.answers = answers;
     }
 
@@ -75,11 +84,9 @@ public final class ReplyQueue {
         return pending.size();
     }
 
-    /**
-     * An answer has been given. On the event loop it is written with the next {@link #flush()}; on any other thread, soon.
-     */
+    /** An answer has been given. What the connection's own progress gives it also writes; anything else is written soon. */
     void completed(PendingReply reply) {
-        if (inbox.inEventLoop()) {
+        if (inbox.inEventLoop() && inProgress.getAsBoolean()) {
             reply.markDone();
         } else {
             inbox.add(reply);

@@ -56,7 +56,8 @@ class KeysReadingTest {
             push("k" + i);
         }
         AnswerMemory answers = Unbounded.answers(channel);
-        ReplyQueue replies = new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
+        ReplyQueue replies =
+                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
@@ -85,8 +86,8 @@ class KeysReadingTest {
             push("k" + i);
             names.add(DocumentName.of("k" + i));
         }
-        ReplyQueue replies =
-                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Unbounded.answers(channel), () -> {});
+        ReplyQueue replies = new ReplyQueue(
+                channel, new CompletionInbox(channel.eventLoop()), Unbounded.answers(channel), () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);

@@ -26,7 +26,7 @@ class ReadBatchTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
     private final ReplyQueue replies =
-            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
+            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {}, () -> true);
     private final Session session =
             new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();

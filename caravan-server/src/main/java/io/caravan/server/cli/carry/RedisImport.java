@@ -1,0 +1,348 @@
+package io.caravan.server.cli.carry;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.StoreConfig;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.carry.Importer.Outcome;
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Progress;
+import io.netty.util.collection.LongObjectHashMap;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+
+/**
+ * Brings a Redis's lists into a server, pass by pass: each reads all lists, brings what the server lacks, and compares the
+ * rest. The pass that finds nothing to bring is the comparison of all, and the last. In memory are some MiB of values, and
+ * some 30 bytes for each list. For one thread, except {@link #progress}.
+ */
+final class RedisImport implements AutoCloseable {
+    private static final int TOLD_NAMES = 5;
+    private static final int MAX_TYPES = 32;
+    private static final int MAX_TYPE_CHARS = 32;
+
+    /** Connects to the Redis. */
+    interface Connector {
+        RedisConnection connect() throws IOException;
+    }
+
+    /** What is known of a list. */
+    private enum Known {
+        /** It was brought, or found to be the same, in this pass or in an earlier one. */
+        SAME_NOW,
+        SAME_EARLIER,
+        /** It was told that it cannot be brought. */
+        UNFIT_NOW,
+        UNFIT_EARLIER;
+
+        Known earlier() {
+            return this == SAME_NOW ? SAME_EARLIER : this == UNFIT_NOW ? UNFIT_EARLIER : this;
+        }
+
+        boolean isNow() {
+            return this == SAME_NOW || this == UNFIT_NOW;
+        }
+
+        boolean isSame() {
+            return this == SAME_NOW || this == SAME_EARLIER;
+        }
+    }
+
+    /** Names of one type that is no list. */
+    private static final class Others {
+        final List<String> first = new ArrayList<>();
+        long count;
+    }
+
+    private final LongReader.Connector server;
+    private final Existing existing;
+    private final Consumer<String> tell;
+    private final RedisLists lists;
+    private final Importer bringing;
+    private final Importer renewing;
+    private final Importer comparing;
+    /** By a hash of the name. */
+    private final LongObjectHashMap<Known> known = new LongObjectHashMap<>();
+
+    private final MessageDigest digest = sha256();
+    /** Lists of which the server has other documents. */
+    private final List<byte[]> differing = new ArrayList<>();
+    /** What this pass has found: by type, what is no list. */
+    private final Map<String, Others> others = new TreeMap<>();
+
+    private volatile long pass;
+    private volatile long changed;
+    private volatile long same;
+    private long already;
+    private long skipped;
+    private long expired;
+    private long refused;
+
+    /**
+     * An import into a server.
+     *
+     * @param existing what becomes of a list whose name is that of another document, which this import has not brought
+     * @param tell is told what cannot be brought, and why
+     */
+    RedisImport(Connector redis, LongReader.Connector server, Existing existing, Consumer<String> tell)
+            throws IOException {
+        this.server = server;
+        this.existing = existing;
+        this.tell = tell;
+        Progress silent = new Progress(new PrintWriter(PrintWriter.nullWriter()), false, "");
+        int maxValueBytes = maxValueBytes(server);
+        this.lists = new RedisLists(redis.connect(), maxValueBytes, new Finding());
+        this.bringing = new Importer(server, Existing.SKIP, true, this::settled, silent);
+        this.renewing = new Importer(server, Existing.REPLACE, false, this::settled, silent);
+        this.comparing = Importer.comparing(server, this::settled, silent);
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException everyJavaHasIt) {
+            throw new IllegalStateException(everyJavaHasIt);
+        }
+    }
+
+    private static int maxValueBytes(LongReader.Connector server) throws IOException {
+        try (ServerConnection connection = server.connect()) {
+            return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
+        }
+    }
+
+    private long hash(byte[] name) {
+        return ByteBuffer.wrap(digest.digest(name)).getLong();
+    }
+
+    /** What the reader finds besides lists. */
+    private final class Finding implements RedisLists.Findings {
+        @Override
+        public void other(byte[] name, String type) {
+            String told = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
+            Others ofType =
+                    others.computeIfAbsent(others.size() < MAX_TYPES ? told : "of another type", any -> new Others());
+            ofType.count++;
+            if (ofType.first.size() < TOLD_NAMES) {
+                ofType.first.add("'" + DocumentName.of(name) + "'");
+            }
+        }
+
+        @Override
+        public void unfit(byte[] name, String why) {
+            refuse(name, "the list '" + printable(name) + "' " + why);
+        }
+
+        @Override
+        public void moving(byte[] name) {
+            changed++;
+        }
+    }
+
+    private static String printable(byte[] name) {
+        return name.length == 0 ? "" : DocumentName.of(name).toString();
+    }
+
+    /** Takes what an importer has done with a list. */
+    private void settled(byte[] name, Outcome outcome, String why) {
+        switch (outcome) {
+            case BROUGHT -> {
+                changed++;
+                known.put(hash(name), Known.SAME_NOW);
+            }
+            case ALREADY -> {
+                same++;
+                Known before = known.put(hash(name), Known.SAME_NOW);
+                already += before == null ? 1 : 0;
+            }
+            case SKIPPED -> differing.add(name);
+            case EXPIRED -> expired++;
+            case REFUSED -> refuse(name, why);
+        }
+    }
+
+    private void refuse(byte[] name, String why) {
+        refused++;
+        Known before = known.put(hash(name), Known.UNFIT_NOW);
+        if (before != Known.UNFIT_EARLIER) {
+            tell.accept(why);
+        }
+    }
+
+    /** Brings everything; returns when all lists have been compared. */
+    void run() throws IOException {
+        do {
+            begin();
+            for (Set<DocumentName> page = lists.scan(); page != null; page = lists.scan()) {
+                bring(page);
+            }
+        } while (changed > 0);
+        findLost();
+    }
+
+    private void begin() {
+        pass++;
+        changed = 0;
+        same = 0;
+        skipped = 0;
+        refused = 0;
+        others.clear();
+        known.replaceAll((hash, state) -> state.earlier());
+    }
+
+    private void bring(Set<DocumentName> page) throws IOException {
+        List<byte[]> unknown = new ArrayList<>();
+        List<byte[]> old = new ArrayList<>();
+        for (DocumentName each : page) {
+            byte[] name = each.toBytes();
+            Known state = known.get(hash(name));
+            if (state == null || !state.isNow()) {
+                (state != null && state.isSame() ? old : unknown).add(name);
+            }
+        }
+        lists.read(unknown, bringing);
+        bringing.finish();
+        lists.read(old, comparing);
+        comparing.finish();
+        renew();
+    }
+
+    private void renew() throws IOException {
+        List<byte[]> renewed = new ArrayList<>();
+        for (byte[] name : differing) {
+            Known state = known.get(hash(name));
+            if (existing == Existing.REPLACE || (state != null && state.isSame())) {
+                renewed.add(name);
+            } else if (existing == Existing.SKIP) {
+                skipped++;
+            } else {
+                refuse(
+                        name,
+                        "the list '" + DocumentName.of(name)
+                                + "' was not imported: there is another document of this name,"
+                                + " which --existing replace replaces");
+            }
+        }
+        differing.clear();
+        lists.read(renewed, renewing);
+        renewing.finish();
+    }
+
+    /** Tells which documents this import has brought whose lists are no more, though they have not expired. */
+    private void findLost() throws IOException {
+        if (known.values().stream().noneMatch(state -> state == Known.SAME_EARLIER)) {
+            return;
+        }
+        try (Documents documents = new Documents(server.connect());
+                Carrier carrier = new Carrier(server.connect())) {
+            Names names = Names.before();
+            do {
+                names = documents.scan(names, null);
+                for (byte[] name : names.names()) {
+                    if (known.get(hash(name)) == Known.SAME_EARLIER && !hasExpired(carrier, name) && !lists.has(name)) {
+                        refuse(
+                                name,
+                                "the list '" + DocumentName.of(name)
+                                        + "' was imported, and is no more; 'caravan rm' removes the document");
+                    }
+                }
+            } while (!names.last());
+        }
+    }
+
+    /** Whether the document is no more, or is about to be. */
+    private static boolean hasExpired(Carrier carrier, byte[] name) {
+        carrier.askDescription(name);
+        try {
+            Description document = carrier.description();
+            return document == null || Importer.expiresSoon(document);
+        } catch (ClientException invisible) {
+            if (!invisible.isOtherState()) {
+                throw invisible;
+            }
+            return true;
+        }
+    }
+
+    /** Number of lists that differ from the server's documents, or cannot be documents. */
+    long refused() {
+        return refused;
+    }
+
+    /** How far it is, as text; from any thread. */
+    String progress() {
+        return String.format(Locale.ROOT, "pass %,d: %,d lists brought, %,d found to be the same", pass, changed, same);
+    }
+
+    private long sum(ToLongFunction<Totals> figure) {
+        return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
+    }
+
+    /** What has become of the lists, as text. */
+    String line() {
+        StringBuilder line = new StringBuilder("imported ")
+                .append(Figures.count(sum(Totals::documents), "list"))
+                .append(", ")
+                .append(Figures.count(sum(Totals::values), "value"))
+                .append(", ")
+                .append(Figures.size(sum(Totals::bytes)))
+                .append("; in pass ")
+                .append(pass)
+                .append(", ")
+                .append(Figures.count(same, "list"))
+                .append(same == 1 ? " is the same" : " are the same")
+                .append(Importer.some(already, "were there already"))
+                .append(Importer.some(skipped, "skipped"))
+                .append(Importer.some(expired, "had expired"))
+                .append(Importer.some(refused, "refused"));
+        others.forEach((type, found) -> line.append("; no list: ")
+                .append(Figures.count(found.count, type))
+                .append(", such as ")
+                .append(String.join(", ", found.first)));
+        return DocumentName.printable(line.toString());
+    }
+
+    /** What has become of the lists, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", sum(Totals::documents));
+        json.writeNumberField("values", sum(Totals::values));
+        json.writeNumberField("bytes", sum(Totals::bytes));
+        json.writeNumberField("passes", pass);
+        json.writeNumberField("same", same);
+        json.writeNumberField("already", already);
+        json.writeNumberField("skipped", skipped);
+        json.writeNumberField("expired", expired);
+        json.writeNumberField("refused", refused);
+        json.writeObjectFieldStart("others");
+        for (Map.Entry<String, Others> type : others.entrySet()) {
+            json.writeNumberField(type.getKey(), type.getValue().count);
+        }
+        json.writeEndObject();
+    }
+
+    @Override
+    public void close() {
+        lists.close();
+        bringing.close();
+        renewing.close();
+        comparing.close();
+    }
+}

@@ -1,0 +1,321 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.RedisConnection.Bulk;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands out a Redis's lists as documents whose sequences begin at 0. Short ones are requested many at a time, each as it is
+ * at one moment; long ones in slices, which hold when nobody has changed the list between them. A list without values does
+ * not exist. For one thread.
+ */
+final class RedisLists implements AutoCloseable {
+    private static final byte[] START = {'0'};
+    private static final byte[] NAMES_PER_SCAN = number(500);
+    private static final int MAX_NAMES = 100_000;
+    /** A list with so many values is read in slices. */
+    private static final int LONG_VALUES = 256;
+
+    private static final int MAX_SLICE_VALUES = 1_000;
+    /** About how many bytes of values one slice holds, as far as the ones before tell. */
+    private static final long SLICE_BYTES = 512 * 1024;
+
+    private static final int SLICES_AHEAD = 4;
+    private static final int LISTS_AHEAD = 64;
+    /** About how many bytes of values may wait in the Redis. */
+    private static final long AHEAD_BYTES = 4 * 1024 * 1024;
+
+    private static final int TRIES = 5;
+    /** The share of an estimate that stays when all that follows is smaller. */
+    private static final double DECAY = 7.0 / 8;
+
+    private final RedisConnection redis;
+    private final int maxValueBytes;
+    private final Findings findings;
+    private byte[] cursor = START;
+    /** Bytes of the greatest short lists of late. */
+    private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
+
+    private final List<byte[]> longLists = new ArrayList<>();
+    private final List<byte[]> others = new ArrayList<>();
+
+    /** What is found besides lists that are handed out. */
+    interface Findings {
+        /** A name that is not that of a list. */
+        void other(byte[] name, String type);
+
+        /** A list that cannot be a document. */
+        void unfit(byte[] name, String why);
+
+        /** A list that was handed out as far as it went, and has changed since. */
+        void moving(byte[] name);
+    }
+
+    /**
+     * Reads over this connection.
+     *
+     * @param maxValueBytes greatest length of a value; a list with a longer one is unfit
+     */
+    RedisLists(RedisConnection redis, int maxValueBytes, Findings findings) {
+        this.redis = redis;
+        this.maxValueBytes = maxValueBytes;
+        this.findings = findings;
+    }
+
+    private static byte[] number(long number) {
+        return Long.toString(number).getBytes(US_ASCII);
+    }
+
+    /**
+     * Some more names that can be those of documents, whatever they are names of. All together have every list that is
+     * there all the while, and may have some twice.
+     *
+     * @return null after the last of them, when the next call begins anew
+     */
+    @Nullable
+    Set<DocumentName> scan() {
+        if (cursor.length == 0) {
+            cursor = START;
+            return null;
+        }
+        redis.send("SCAN", cursor, bytes("COUNT"), NAMES_PER_SCAN);
+        if (redis.array(2) != 2) {
+            throw ClientException.failed("SCAN was not answered as Redis does");
+        }
+        Bulk next = redis.bulk(DocumentName.MAX_BYTES);
+        cursor = Arrays.equals(next.bytes(), START) ? new byte[0] : next.bytes();
+        long count = redis.array(MAX_NAMES);
+        Set<DocumentName> names = new LinkedHashSet<>();
+        for (long i = 0; i < count; i++) {
+            Bulk name = redis.bulk(DocumentName.MAX_BYTES);
+            if (name.isWhole() && name.length() > 0) {
+                names.add(DocumentName.of(name.bytes()));
+            } else {
+                findings.unfit(
+                        name.bytes(),
+                        "has a name of " + name.length() + " bytes; a document's has 1 to " + DocumentName.MAX_BYTES);
+            }
+        }
+        return names;
+    }
+
+    private static byte[] bytes(String word) {
+        return word.getBytes(US_ASCII);
+    }
+
+    /** Hands out the lists among these names, and tells which are no lists. */
+    void read(List<byte[]> names, DocumentReceiver to) throws IOException {
+        int asked = 0;
+        for (int i = 0; i < names.size(); i++) {
+            long ahead = Math.max(1, Math.min(LISTS_AHEAD, AHEAD_BYTES / Math.max(1, listBytes)));
+            for (; asked < names.size() && asked - i < ahead; asked++) {
+                redis.send("PTTL", names.get(asked));
+                askSlice(names.get(asked), 0, LONG_VALUES);
+            }
+            readShort(names.get(i), to);
+        }
+        for (byte[] name : longLists) {
+            readLong(name, to);
+        }
+        longLists.clear();
+        tellOthers();
+    }
+
+    private void askSlice(byte[] name, long from, long count) {
+        redis.send("LRANGE", name, number(from), number(from + count - 1));
+    }
+
+    private void readShort(byte[] name, DocumentReceiver to) throws IOException {
+        Map<String, Object> attributes = attributes(redis.integer());
+        long count = redis.array(LONG_VALUES);
+        if (count == RedisConnection.NO_LIST) {
+            others.add(name);
+        } else if (count == LONG_VALUES) {
+            for (long i = 0; i < count; i++) {
+                redis.bulk(0);
+            }
+            longLists.add(name);
+        } else if (count > 0) {
+            ListReading reading = new ListReading(name, new Description(0, 0, count, -1, attributes), to);
+            reading.take(count);
+            reading.end();
+            listBytes = Math.max(reading.bytes, (long) (listBytes * DECAY));
+        }
+    }
+
+    private static Map<String, Object> attributes(long leftMillis) {
+        return leftMillis < 0 ? Map.of() : Map.of("expires", System.currentTimeMillis() + leftMillis);
+    }
+
+    /** A list on its way from the Redis. */
+    private final class ListReading {
+        final byte[] name;
+        final DocumentReceiver to;
+        final DocumentSum sum;
+        long next;
+        /** Of the values, or of their beginnings when they were too long. */
+        long bytes;
+
+        byte[] first = {};
+        byte[] last = {};
+
+        @Nullable
+        String unfit;
+
+        ListReading(byte[] name, Description document, DocumentReceiver to) throws IOException {
+            this.name = name;
+            this.to = to;
+            this.sum = new DocumentSum(name, document);
+            to.begin(name, document);
+        }
+
+        /** Receives values, and passes them on. */
+        void take(long count) throws IOException {
+            for (long i = 0; i < count; i++) {
+                Bulk value = redis.bulk(maxValueBytes);
+                bytes += value.length();
+                if (!value.isWhole() && unfit == null) {
+                    unfit = "has a value of " + value.length() + " bytes, at index " + next
+                            + "; the server takes values of at most " + maxValueBytes + " (--max-value)";
+                }
+                if (unfit == null) {
+                    sum.value(value.bytes());
+                    to.value(next, value.bytes());
+                }
+                first = next == 0 ? value.bytes() : first;
+                last = value.bytes();
+                next++;
+            }
+        }
+
+        void end() throws IOException {
+            if (unfit == null) {
+                to.end(sum);
+            } else {
+                to.abandon();
+                findings.unfit(name, unfit);
+            }
+        }
+    }
+
+    private void readLong(byte[] name, DocumentReceiver to) throws IOException {
+        for (int i = 0; i < TRIES; i++) {
+            redis.send("WATCH", name);
+            redis.send("PTTL", name);
+            redis.send("LLEN", name);
+            redis.text();
+            Map<String, Object> attributes = attributes(redis.integer());
+            long length = redis.integer();
+            if (length <= 0) {
+                redis.send("UNWATCH");
+                redis.text();
+                if (length == RedisConnection.NO_LIST) {
+                    others.add(name);
+                }
+                return;
+            }
+            ListReading reading = new ListReading(name, new Description(0, 0, length, -1, attributes), to);
+            boolean whole = readSlices(reading, length);
+            boolean unchanged = unchangedSinceWatch();
+            if (whole && (unchanged || sameEnds(reading))) {
+                reading.end();
+                if (!unchanged) {
+                    findings.moving(name);
+                }
+                return;
+            }
+            to.abandon();
+        }
+        findings.unfit(name, "changes too fast to be read");
+    }
+
+    /** Returns whether there were so many values. */
+    private boolean readSlices(ListReading reading, long length) throws IOException {
+        Queue<Long> slices = new ArrayDeque<>();
+        long asked = 0;
+        boolean whole = true;
+        while (asked < length || !slices.isEmpty()) {
+            while (asked < length && slices.size() < SLICES_AHEAD) {
+                long count = Math.min(length - asked, sliceValues(reading));
+                askSlice(reading.name, asked, count);
+                slices.add(count);
+                asked += count;
+            }
+            long wanted = slices.remove();
+            long count = redis.array(wanted);
+            if (count > 0) {
+                reading.take(count);
+            }
+            whole = whole && count == wanted;
+            if (!whole) {
+                asked = length;
+            }
+        }
+        return whole;
+    }
+
+    private static long sliceValues(ListReading reading) {
+        // The first slice is of a list of whose values nothing is known.
+        long mean = reading.next == 0 ? SLICE_BYTES / 16 : Math.max(1, reading.bytes / reading.next);
+        return Math.max(1, Math.min(MAX_SLICE_VALUES, SLICE_BYTES / mean));
+    }
+
+    /** An empty transaction is carried out unless a watched list was changed. */
+    private boolean unchangedSinceWatch() {
+        redis.send("MULTI");
+        redis.send("EXEC");
+        redis.text();
+        return redis.array(0) == 0;
+    }
+
+    /** Whether the list still has the ends that were read, as when values were only appended since. */
+    private boolean sameEnds(ListReading reading) {
+        askSlice(reading.name, 0, 1);
+        askSlice(reading.name, reading.next - 1, 1);
+        byte[] first = end();
+        byte[] last = end();
+        return Arrays.equals(first, reading.first) && Arrays.equals(last, reading.last);
+    }
+
+    private byte @Nullable [] end() {
+        return redis.array(1) == 1 ? redis.bulk(maxValueBytes).bytes() : null;
+    }
+
+    private void tellOthers() {
+        others.forEach(name -> redis.send("TYPE", name));
+        for (byte[] name : others) {
+            String type = redis.text();
+            if (type.equals("list")) {
+                findings.moving(name);
+            } else if (!type.equals("none")) {
+                findings.other(name, type);
+            }
+        }
+        others.clear();
+    }
+
+    /** Whether there is a list of this name now. */
+    boolean has(byte[] name) {
+        redis.send("TYPE", name);
+        return redis.text().equals("list");
+    }
+
+    @Override
+    public void close() {
+        redis.close();
+    }
+}

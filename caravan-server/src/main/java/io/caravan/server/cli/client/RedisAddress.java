@@ -1,0 +1,72 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.config.HostPort;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a Redis is, and who a client is there: {@code redis://[user:password@]HOST:PORT[/DB]}, with TLS {@code rediss://}.
+ * It never prints the password.
+ *
+ * @param user null for Redis's default user
+ * @param password null when none was given
+ */
+record RedisAddress(
+        HostPort address,
+        boolean tls,
+        @Nullable String user,
+        @Nullable String password,
+        int database) {
+    private static final String FORM = "redis://[USER:PASSWORD@]HOST:PORT[/DB], or rediss:// for TLS";
+    private static final int DEFAULT_PORT = 6379;
+
+    /**
+     * Reads an address.
+     *
+     * @throws IllegalArgumentException when the text is not one; the message does not quote it
+     */
+    static RedisAddress parse(String text) {
+        URI uri;
+        try {
+            uri = new URI(text);
+        } catch (URISyntaxException unfit) {
+            // Without its cause, which quotes the password.
+            throw new IllegalArgumentException("is not " + FORM);
+        }
+        boolean tls = "rediss".equals(uri.getScheme());
+        String path = uri.getRawPath();
+        if ((!tls && !"redis".equals(uri.getScheme()))
+                || uri.getHost() == null
+                || !path.matches("/?|/[0-9]{1,6}")
+                || uri.getRawQuery() != null
+                || uri.getRawFragment() != null) {
+            throw new IllegalArgumentException("is not " + FORM);
+        }
+        String info = uri.getRawUserInfo();
+        int colon = info == null ? -1 : info.indexOf(':');
+        String port = ":" + (uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
+        return new RedisAddress(
+                HostPort.parse(uri.getHost() + port),
+                tls,
+                info == null ? null : part(colon < 0 ? info : info.substring(0, colon)),
+                info == null || colon < 0 ? null : part(info.substring(colon + 1)),
+                path.length() > 1 ? Integer.parseInt(path.substring(1)) : 0);
+    }
+
+    private static @Nullable String part(String encoded) {
+        // A plus is itself here, and not a space.
+        return encoded.isEmpty() ? null : URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
+    }
+
+    RedisAddress withPassword(String given) {
+        return new RedisAddress(address, tls, user, given, database);
+    }
+
+    @Override
+    public String toString() {
+        return "Redis at " + address;
+    }
+}

@@ -1,0 +1,303 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.CodecException;
+import io.netty.handler.codec.redis.ArrayHeaderRedisMessage;
+import io.netty.handler.codec.redis.BulkStringHeaderRedisMessage;
+import io.netty.handler.codec.redis.BulkStringRedisContent;
+import io.netty.handler.codec.redis.ErrorRedisMessage;
+import io.netty.handler.codec.redis.FixedRedisMessagePool;
+import io.netty.handler.codec.redis.FullBulkStringRedisMessage;
+import io.netty.handler.codec.redis.IntegerRedisMessage;
+import io.netty.handler.codec.redis.LastBulkStringRedisContent;
+import io.netty.handler.codec.redis.RedisDecoder;
+import io.netty.handler.codec.redis.SimpleStringRedisMessage;
+import io.netty.util.ReferenceCountUtil;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to a Redis, which need not be trusted: requests are sent, and the parts of their answers are taken in the
+ * same order, each as what it must be. Of an answer some 64 KiB are in memory, or one value, whose greatest length is the
+ * caller's. For one thread. An error is that of its request alone where {@link #NO_LIST} says so; after any exception the
+ * connection is useless.
+ */
+public final class RedisConnection implements AutoCloseable {
+    /** In the place of a number: the name is not that of a list. */
+    public static final long NO_LIST = Long.MIN_VALUE;
+
+    private static final int CHUNK_BYTES = 64 * 1024;
+    private static final int MAX_LINE_BYTES = 4096;
+    private static final int KEPT_BYTES = 64;
+    /** Strings come in pieces as they are received; so many bytes without a piece are a line that does not end. */
+    private static final int MAX_BYTES_OF_NOTHING = 2 * CHUNK_BYTES;
+
+    private final RedisAddress address;
+    private final int timeoutSeconds;
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+    private final EmbeddedChannel decoder =
+            new EmbeddedChannel(new RedisDecoder(MAX_LINE_BYTES, FixedRedisMessagePool.INSTANCE));
+    private final byte[] chunk = new byte[CHUNK_BYTES];
+
+    /**
+     * A string of bytes.
+     *
+     * @param length its length
+     * @param bytes all of it, or the beginning of one that is longer than was asked for
+     */
+    public record Bulk(long length, byte[] bytes) {
+        public boolean isWhole() {
+            return length == bytes.length;
+        }
+    }
+
+    private RedisConnection(RedisAddress address, int timeoutSeconds, Socket socket) throws IOException {
+        this.address = address;
+        this.timeoutSeconds = timeoutSeconds;
+        this.socket = socket;
+        this.in = socket.getInputStream();
+        this.out = new BufferedOutputStream(socket.getOutputStream());
+    }
+
+    /**
+     * Connects, and logs in.
+     *
+     * @param tls null without TLS
+     * @throws ServerConnection.LostException when it cannot be reached, or has not answered in time
+     * @throws ClientException when it refuses the user or the database
+     */
+    static RedisConnection open(RedisAddress address, @Nullable SSLSocketFactory tls, int timeoutSeconds) {
+        Socket socket = new Socket();
+        try {
+            int millis = (int) TimeUnit.SECONDS.toMillis(timeoutSeconds);
+            InetSocketAddress resolved = address.address().resolve();
+            socket.connect(resolved, millis);
+            socket.setSoTimeout(millis);
+            socket.setTcpNoDelay(true);
+            RedisConnection connection =
+                    new RedisConnection(address, timeoutSeconds, tls == null ? socket : secured(socket, tls, address));
+            connection.logIn();
+            return connection;
+        } catch (IOException failed) {
+            closeQuietly(socket);
+            throw lost(address, timeoutSeconds, failed);
+        } catch (ClientException | ServerConnection.LostException refused) {
+            closeQuietly(socket);
+            throw refused;
+        }
+    }
+
+    private static SSLSocket secured(Socket socket, SSLSocketFactory tls, RedisAddress address) throws IOException {
+        SSLSocket secured = (SSLSocket) tls.createSocket(
+                socket, address.address().host(), address.address().port(), true);
+        SSLParameters parameters = secured.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        secured.setSSLParameters(parameters);
+        secured.startHandshake();
+        return secured;
+    }
+
+    private void logIn() {
+        String password = address.password();
+        if (password != null) {
+            String user = address.user();
+            if (user == null) {
+                send("AUTH", bytes(password));
+            } else {
+                send("AUTH", bytes(user), bytes(password));
+            }
+            text();
+        }
+        if (address.database() != 0) {
+            send("SELECT", bytes(String.valueOf(address.database())));
+            text();
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    /** Sends a request, or keeps it until the next answer is waited for. */
+    public void send(String command, byte[]... words) {
+        try {
+            out.write(("*" + (words.length + 1) + "\r\n").getBytes(US_ASCII));
+            write(bytes(command));
+            for (byte[] word : words) {
+                write(word);
+            }
+        } catch (IOException failed) {
+            throw lost(address, timeoutSeconds, failed);
+        }
+    }
+
+    private void write(byte[] word) throws IOException {
+        out.write(("$" + word.length + "\r\n").getBytes(US_ASCII));
+        out.write(word);
+        out.write('\r');
+        out.write('\n');
+    }
+
+    /** Takes a number; {@link #NO_LIST} when the name is not that of a list. */
+    public long integer() {
+        Object part = next();
+        if (isNoList(part)) {
+            return NO_LIST;
+        }
+        if (part instanceof IntegerRedisMessage number) {
+            return number.value();
+        }
+        throw unexpected("a number", part);
+    }
+
+    /** Takes a short text. */
+    public String text() {
+        Object part = next();
+        if (part instanceof SimpleStringRedisMessage text) {
+            return text.content();
+        }
+        throw unexpected("a text", part);
+    }
+
+    /**
+     * Takes the beginning of an array, whose parts follow.
+     *
+     * @param most number of parts that it may have
+     * @return the number of its parts; -1 when there is no array; {@link #NO_LIST} when the name is not that of a list
+     */
+    public long array(long most) {
+        Object part = next();
+        if (isNoList(part)) {
+            return NO_LIST;
+        }
+        if (part instanceof ArrayHeaderRedisMessage array) {
+            if (array.length() > most) {
+                throw ClientException.failed(
+                        address + " has answered with " + array.length() + " parts where it was asked for " + most);
+            }
+            return array.isNull() ? -1 : array.length();
+        }
+        throw unexpected("an array", part);
+    }
+
+    /** Takes a string of bytes; of one that is longer than this only the beginning is kept. */
+    public Bulk bulk(int maxBytes) {
+        Object part = next();
+        if (part instanceof FullBulkStringRedisMessage whole && !whole.isNull()) {
+            // Any that is not empty comes in pieces.
+            whole.release();
+            return new Bulk(0, new byte[0]);
+        }
+        if (!(part instanceof BulkStringHeaderRedisMessage header)) {
+            throw unexpected("a string", part);
+        }
+        int length = header.bulkStringLength();
+        byte[] bytes = new byte[length <= maxBytes ? length : Math.min(length, Math.min(KEPT_BYTES, maxBytes))];
+        int at = 0;
+        boolean last = false;
+        while (!last) {
+            Object piece = next();
+            if (!(piece instanceof BulkStringRedisContent content)) {
+                throw unexpected("the rest of a string", piece);
+            }
+            ByteBuf more = content.content();
+            int kept = Math.min(more.readableBytes(), bytes.length - at);
+            more.readBytes(bytes, at, kept);
+            at += kept;
+            last = piece instanceof LastBulkStringRedisContent;
+            content.release();
+        }
+        return new Bulk(length, bytes);
+    }
+
+    private static boolean isNoList(Object part) {
+        return part instanceof ErrorRedisMessage error && error.content().startsWith("WRONGTYPE");
+    }
+
+    private RuntimeException unexpected(String wanted, Object part) {
+        if (part instanceof ErrorRedisMessage error) {
+            return ClientException.failed(address + " refuses: " + error.content() + advice(error.content()));
+        }
+        ReferenceCountUtil.release(part);
+        return ClientException.failed(address + " has not answered with " + wanted + " as Redis does");
+    }
+
+    private static String advice(String error) {
+        return error.startsWith("NOAUTH") || error.startsWith("WRONGPASS")
+                ? "; give the password in the environment variable CARAVAN_FROM_PASSWORD or with --from-password-file FILE,"
+                        + " and the user in the URL"
+                : "";
+    }
+
+    private Object next() {
+        try {
+            Object part = decoder.readInbound();
+            int bytes = 0;
+            while (part == null) {
+                if (bytes > MAX_BYTES_OF_NOTHING) {
+                    throw new CodecException("a line does not end");
+                }
+                out.flush();
+                int read = in.read(chunk);
+                if (read < 0) {
+                    throw new IOException("it closed the connection");
+                }
+                decoder.writeInbound(Unpooled.copiedBuffer(chunk, 0, read));
+                part = decoder.readInbound();
+                bytes += read;
+            }
+            return part;
+        } catch (IOException failed) {
+            throw lost(address, timeoutSeconds, failed);
+        } catch (CodecException hostile) {
+            Throwable cause = hostile.getCause() == null ? hostile : hostile.getCause();
+            throw ClientException.failed(address + " does not answer as Redis does: " + cause.getMessage(), hostile);
+        }
+    }
+
+    private static ServerConnection.LostException lost(RedisAddress address, int timeoutSeconds, IOException failed) {
+        String what;
+        if (failed instanceof SocketTimeoutException) {
+            what = " has not answered for " + timeoutSeconds + " s; if it is just slow, raise --timeout";
+        } else if (failed instanceof SSLException) {
+            what = ": TLS failed: " + failed.getMessage()
+                    + "; does it speak TLS there, and does --from-tls-ca name the authority of its certificate?";
+        } else {
+            what = ": the connection failed: " + failed.getMessage()
+                    + "; when it can be reached, run the import again, which goes on";
+        }
+        return new ServerConnection.LostException(address + what, failed);
+    }
+
+    private static void closeQuietly(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException alreadyGone) {
+            // Nothing is lost with it.
+        }
+    }
+
+    @Override
+    public void close() {
+        closeQuietly(socket);
+        decoder.finishAndReleaseAll();
+    }
+}

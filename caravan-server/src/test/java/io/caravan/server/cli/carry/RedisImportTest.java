@@ -1,0 +1,363 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.Main;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+/** Lists of a real Redis, and of what only claims to be one, into a server. */
+@Timeout(120)
+class RedisImportTest {
+    private static final int MAX_VALUE_BYTES = 1024 * 1024;
+    private static final int LONG_VALUES = 30_000;
+
+    @TempDir
+    private Path directory;
+
+    private ServedStore to;
+
+    @BeforeEach
+    void start() throws IOException {
+        to = new ServedStore();
+    }
+
+    @AfterEach
+    void stop() {
+        to.close();
+    }
+
+    private CommandRun importing(String url, String... options) {
+        return importing(Map.of(), url, options);
+    }
+
+    private CommandRun importing(Map<String, String> environment, String url, String... options) {
+        String[] words = Arrays.copyOf(new String[] {"import", "--from", url}, options.length + 3);
+        System.arraycopy(options, 0, words, 3, options.length);
+        return CommandRun.with(environment, new byte[0]).run(to.address(), words);
+    }
+
+    /** Some lists, of which one is long. */
+    private static void fill(Jedis redis, int lists) {
+        for (int i = 0; i < lists; i++) {
+            redis.rpush("list/" + i, "a" + i, "", "c");
+        }
+        String[] values =
+                IntStream.range(0, LONG_VALUES).mapToObj(i -> "value " + i).toArray(String[]::new);
+        redis.rpush("long", values);
+    }
+
+    /** Compares every list, and every document. */
+    private void same(Jedis redis) {
+        try (Jedis caravan = caravan()) {
+            assertThat(caravan.dbSize()).isEqualTo(redis.dbSize());
+            for (String name : redis.keys("*")) {
+                assertThat(caravan.lrange(name, 0, -1)).as(name).isEqualTo(redis.lrange(name, 0, -1));
+                assertThat(caravan.pttl(name)).as(name).isBetween(redis.pttl(name) - 2_000, redis.pttl(name) + 2_000);
+            }
+        }
+    }
+
+    private Jedis caravan() {
+        return new Jedis("127.0.0.1", Integer.parseInt(to.address().substring("127.0.0.1:".length())));
+    }
+
+    @Test
+    void everyListComesAndWhatCannotIsTold() throws IOException {
+        try (RedisServer redis = RedisServer.start()) {
+            fill(redis.client, 1_000);
+            redis.client.rpush("greatest".getBytes(UTF_8), new byte[MAX_VALUE_BYTES], new byte[] {0, -1, '\n'});
+            redis.client.pexpire("list/7", 100_000);
+            CommandRun first = importing(redis.url());
+            assertThat(first.err()).isEmpty();
+            assertThat(first.out())
+                    .isEqualTo("imported 1,002 lists, 33,002 values, 1.3 MiB; in pass 2, 1,002 lists are the same\n");
+            assertThat(first.exitCode()).isZero();
+            same(redis.client);
+
+            redis.client.set("text\u001b", "x");
+            redis.client.sadd("set", "x");
+            redis.client.rpush("tooLarge".getBytes(UTF_8), "x".getBytes(UTF_8), new byte[MAX_VALUE_BYTES + 1]);
+            redis.client.rpush("n".repeat(1_025), "x");
+            redis.client.rpush("after", "x");
+            CommandRun second = importing(redis.url());
+            assertThat(second.exitCode()).isEqualTo(3);
+            assertThat(second.err().lines())
+                    .containsExactlyInAnyOrder(
+                            "caravan: the list 'tooLarge' has a value of 1048577 bytes, at index 1; the server takes values"
+                                    + " of at most 1048576 (--max-value)",
+                            "caravan: the list '" + "n".repeat(64)
+                                    + "' has a name of 1025 bytes; a document's has 1 to 1024");
+            assertThat(second.out())
+                    .isEqualTo(
+                            "imported 1 list, 1 value, 1 B; in pass 2, 1,003 lists are the same; 1002 were there already;"
+                                    + " 2 refused; no list: 1 set, such as 'set'; no list: 1 string, such as 'text\\u001b'\n");
+            redis.client.del("text\u001b", "set", "tooLarge", "n".repeat(1_025));
+            same(redis.client);
+            assertThat(importing(redis.url(), "--json").out())
+                    .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"passes\":1,\"same\":1003,\"already\":1003,"
+                            + "\"skipped\":0,\"expired\":0,\"refused\":0,\"others\":{}}\n");
+        }
+    }
+
+    @Test
+    void whatAClientWritesMeanwhileComesToo() throws IOException {
+        try (RedisServer redis = RedisServer.start();
+                RedisProxy proxy = new RedisProxy(redis.port)) {
+            fill(redis.client, 30);
+            redis.client.rpush("deleted", "x");
+            redis.client.rpush("retyped", "x");
+            // The first pass has one page of names; before the second asks for them:
+            proxy.at("SCAN", 2, () -> {
+                redis.client.rpush("list/1", "appended");
+                redis.client.lpush("list/2", "before");
+                redis.client.ltrim("list/3", 1, 1);
+                redis.client.lset("list/4", 0, "set");
+                redis.client.pexpire("list/5", 100_000);
+                redis.client.del("list/6");
+                redis.client.rpush("list/6", "anew");
+                redis.client.del("deleted", "retyped");
+                redis.client.set("retyped", "x");
+                redis.client.rpush("new", "x");
+            });
+            // While the slices of the long list are read: appended to, and then changed in the middle of its reading.
+            proxy.at("EXEC", 1, () -> redis.client.rpush("long", "appended"));
+            proxy.at("EXEC", 2, () -> redis.client.lpop("long"));
+            CommandRun run = importing(proxy.url());
+            assertThat(run.err().lines())
+                    .containsExactlyInAnyOrder(
+                            "caravan: the list 'deleted' was imported, and is no more; 'caravan rm' removes the document",
+                            "caravan: the list 'retyped' was imported, and is no more; 'caravan rm' removes the document");
+            assertThat(run.exitCode()).isEqualTo(3);
+            assertThat(run.out()).contains("32 lists are the same; 2 refused; no list: 1 string, such as 'retyped'");
+            assertThat(proxy.count("SCAN")).isGreaterThan(2);
+            try (Jedis caravan = caravan()) {
+                caravan.del("deleted", "retyped");
+            }
+            redis.client.del("retyped");
+            same(redis.client);
+        }
+    }
+
+    @Test
+    void aDocumentOfAnotherOriginIsRefusedSkippedOrReplaced() throws IOException {
+        try (RedisServer redis = RedisServer.start()) {
+            fill(redis.client, 3);
+            try (Jedis caravan = caravan()) {
+                caravan.rpush("list/1", "other");
+                caravan.rpush("long", "other");
+            }
+            CommandRun refused = importing(redis.url());
+            assertThat(refused.exitCode()).isEqualTo(3);
+            assertThat(refused.err())
+                    .contains("the list 'list/1' was not imported: there is another document of this name")
+                    .contains("the list 'long' was not imported");
+            CommandRun skipped = importing(redis.url(), "--existing", "skip");
+            assertThat(skipped.exitCode()).isZero();
+            assertThat(skipped.out()).contains("imported 0 lists,", "2 skipped");
+            CommandRun replaced = importing(redis.url(), "--existing", "replace");
+            assertThat(replaced.exitCode()).isZero();
+            assertThat(replaced.out()).startsWith("imported 2 lists, 30,003 values");
+            same(redis.client);
+        }
+    }
+
+    /** Killed at any command that it sends to Redis, an import run again brings the rest, and nothing twice. */
+    @ParameterizedTest
+    @ValueSource(strings = {"LRANGE 40", "LRANGE 70", "EXEC 1", "SCAN 2", "EXEC 2"})
+    void anImportThatWasKilledGoesOn(String moment) throws IOException, InterruptedException {
+        String[] when = moment.split(" ");
+        try (RedisServer redis = RedisServer.start();
+                RedisProxy proxy = new RedisProxy(redis.port)) {
+            fill(redis.client, 50);
+            AtomicReference<Process> process = new AtomicReference<>();
+            proxy.at(when[0], Integer.parseInt(when[1]), () -> {
+                process.get().destroyForcibly();
+                redis.client.rpush("list/1", "after the kill");
+                redis.client.rpush("new", "after the kill");
+            });
+            process.set(new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-XX:TieredStopAtLevel=1",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Main.class.getName(),
+                            "import",
+                            "--server",
+                            to.address(),
+                            "--from",
+                            proxy.url())
+                    .redirectErrorStream(true)
+                    .redirectOutput(directory.resolve("out").toFile())
+                    .start());
+            assertThat(process.get().waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.get().exitValue())
+                    .as(Files.readString(directory.resolve("out")))
+                    .isEqualTo(137);
+            CommandRun again = importing(redis.url(), "--existing", "replace");
+            assertThat(again.err()).isEmpty();
+            assertThat(again.exitCode()).isZero();
+            same(redis.client);
+        }
+    }
+
+    @Test
+    void aRedisThatIsKilledIsToldAndTheImportGoesOnLater() throws IOException {
+        try (RedisServer redis = RedisServer.start();
+                RedisProxy proxy = new RedisProxy(redis.port)) {
+            fill(redis.client, 50);
+            proxy.at("LRANGE", 60, redis::kill);
+            CommandRun run = importing(proxy.url());
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.err()).contains("Redis at 127.0.0.1:", "run the import again, which goes on");
+        }
+        try (RedisServer redis = RedisServer.start()) {
+            fill(redis.client, 50);
+            CommandRun run = importing(redis.url());
+            assertThat(run.exitCode()).isZero();
+            same(redis.client);
+        }
+    }
+
+    @Test
+    void passwordsDatabasesAndWrongOnesAreTold() throws IOException {
+        try (RedisServer redis = RedisServer.start("--requirepass", "s3cret+:")) {
+            redis.client.auth("s3cret+:");
+            redis.client.select(2);
+            redis.client.rpush("d", "x");
+            String other = "redis://127.0.0.1:" + redis.port + "/2";
+            Path file = Files.writeString(directory.resolve("password"), "s3cret+:\n");
+            for (CommandRun run : List.of(
+                    importing("redis://:s3cret+%3A@127.0.0.1:" + redis.port + "/2"),
+                    importing("redis://default:s3cret+%3A@127.0.0.1:" + redis.port + "/2"),
+                    importing(Map.of("CARAVAN_FROM_PASSWORD", "s3cret+:"), other),
+                    importing(other, "--from-password-file", file.toString()))) {
+                assertThat(run.err()).isEmpty();
+                assertThat(run.out()).contains("1 list is the same");
+            }
+            CommandRun wrong = importing("redis://u:s3cret-not@127.0.0.1:" + redis.port);
+            assertThat(wrong.exitCode()).isEqualTo(1);
+            assertThat(wrong.err())
+                    .contains("refuses: WRONGPASS", "CARAVAN_FROM_PASSWORD")
+                    .doesNotContain("s3cret");
+            assertThat(importing(other).err()).contains("refuses: NOAUTH");
+            CommandRun url = importing("redis://u:s3cret@");
+            assertThat(url.exitCode()).isEqualTo(2);
+            assertThat(url.err()).contains("--from is not redis://").doesNotContain("s3cret");
+            assertThat(importing(other, "file").err()).contains("FILE and --from exclude each other");
+        }
+    }
+
+    /** What answers each request with the next of these, and then no more; the name is that of its port. */
+    private static String claimingToBeRedis(boolean closes, String... answers) throws IOException {
+        ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        Thread thread = new Thread(() -> {
+            try (listener;
+                    Socket client = listener.accept()) {
+                for (String answer : answers) {
+                    if (client.getInputStream().read(new byte[64 * 1024]) < 0) {
+                        return;
+                    }
+                    client.getOutputStream().write(answer.getBytes(ISO_8859_1));
+                }
+                while (!closes && client.getInputStream().read() >= 0) {
+                    // Until the client has enough.
+                }
+            } catch (IOException theClientHasEnough) {
+                // As intended.
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return "redis://127.0.0.1:" + listener.getLocalPort();
+    }
+
+    private static final String SCANNED = "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nd\r\n";
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "+OK\r\n",
+                ":1\r\n",
+                "*-1\r\n",
+                "-ERR no\r\n",
+                "?\r\n",
+                "*2\r\n$1\r\n0\r\n*999999999999\r\n",
+                "*2\r\n$1\r\n0\r\n*2\r\n$99999999999\r\n",
+                "*2\r\n*2\r\n*2\r\n",
+                "*2\r\n$-1\r\n*0\r\n",
+                "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nabcdefgh\r\n"
+            })
+    void aHostileAnswerEndsTheImport(String answer) throws IOException {
+        CommandRun run = importing(claimingToBeRedis(false, answer), "--timeout", "5");
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+        assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "$1\r\nx\r\n*0\r\n",
+                ":-1\r\n*257\r\n",
+                ":-1\r\n*1\r\n$-1\r\n",
+                ":-1\r\n*1\r\n*1\r\n$1\r\nx\r\n",
+                ":-1\r\n*2\r\n$1\r\nx\r\n-ERR gone\r\n",
+                "+" // and a line that does not end
+            })
+    void aHostileListEndsTheImport(String answer) throws IOException {
+        String whole = answer.equals("+") ? ":" + "1".repeat(300_000) : answer;
+        CommandRun run = importing(claimingToBeRedis(false, SCANNED, whole), "--timeout", "5");
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+        assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");
+        try (Jedis caravan = caravan()) {
+            assertThat(caravan.dbSize()).isZero();
+        }
+    }
+
+    /** A value of 512 MiB is announced, and no memory is taken for it. */
+    @Test
+    void aRedisThatIsDeadOrClosesIsTold() throws IOException {
+        CommandRun dead =
+                importing(claimingToBeRedis(false, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1");
+        assertThat(dead.exitCode()).isEqualTo(1);
+        assertThat(dead.err()).contains("has not answered for 1 s; if it is just slow, raise --timeout");
+        CommandRun closed = importing(claimingToBeRedis(true, SCANNED, ":-1\r\n*1\r\n$100\r\nx"));
+        assertThat(closed.exitCode()).isEqualTo(1);
+        assertThat(closed.err()).contains("it closed the connection");
+    }
+
+    /** The document is no more when it is read back, or its list is not when the second pass comes. */
+    @Test
+    void anExpiryMeanwhileIsNoDifference() throws IOException {
+        String none = "*2\r\n$1\r\n0\r\n*0\r\n";
+        String list = "\r\n*1\r\n$1\r\nx\r\n";
+        for (String left : List.of(":0", ":1", ":500")) {
+            CommandRun run = importing(claimingToBeRedis(false, SCANNED, left + list, none));
+            assertThat(run.err()).isEmpty();
+            assertThat(run.exitCode()).isZero();
+        }
+    }
+}
