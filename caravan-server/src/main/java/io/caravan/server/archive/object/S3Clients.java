@@ -69,7 +69,8 @@ final class S3Clients {
                 .eventLoopGroup(SdkEventLoopGroup.create(threads, NioSocketChannel::new))
                 .maxConcurrency(CONNECTIONS)
                 .connectionTimeout(timeouts.connect())
-                .connectionAcquisitionTimeout(timeouts.idle())
+                // Until another call gives its connection back, or a new one stands.
+                .connectionAcquisitionTimeout(timeouts.connect().plus(timeouts.idle()))
                 .readTimeout(timeouts.idle())
                 .writeTimeout(timeouts.idle())
                 .tcpKeepAlive(true);
