@@ -3,9 +3,11 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
+import io.caravan.format.FileNames;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.ImageStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
@@ -263,13 +265,16 @@ class SalvagerTest {
                 store.append(7, new byte[] {(byte) i}).join();
             }
             store.checkpoint();
-            // A second one, so that the log has nothing of them any more.
+            // Two more, so that the log need not have them any more, and is rid of them in the background.
             for (int i = 0; i < 40; i++) {
                 store.append(8, new byte[4_000]).join();
                 store.trim(8, 1).join();
             }
             store.checkpoint();
             store.checkpoint();
+            Eventually.await(
+                    "the log segment that had them is gone",
+                    () -> Files.notExists(damaged.resolve(FileNames.LOG.of(0))));
         }
         entry = StoreAnatomy.of(DirectoryImage.of(damaged)).entries().stream()
                 .filter(any -> any.id() == 7 && any.sequence() == 2)
