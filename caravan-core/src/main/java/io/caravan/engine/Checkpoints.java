@@ -5,7 +5,10 @@ import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.heap.HeapFile;
+import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.index.PartitionSnapshot;
+import io.caravan.index.PartitionSnapshot.Kept;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
@@ -39,9 +42,9 @@ final class Checkpoints {
     private final LogSegments log;
     private final LogGeometry logGeometry;
     private final long storeId;
-    private final long floorBytes;
     private final Tenuring tenuring;
-    private final PartitionCapture capture;
+    private final PartitionSnapshot snapshot;
+    private final long[] slice = new long[PartitionSnapshot.SLICE_LONGS];
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
@@ -69,9 +72,8 @@ final class Checkpoints {
         this.log = recovered.log();
         this.logGeometry = log.geometry();
         this.storeId = recovered.newest().storeId();
-        this.floorBytes = floorBytes;
-        this.tenuring = new Tenuring(state, space, heapFile, log);
-        this.capture = new PartitionCapture(state, queue, space);
+        this.tenuring = new Tenuring(state, queue, space, gates.committed(), heapFile, log, floorBytes);
+        this.snapshot = state.index.snapshot();
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
@@ -128,7 +130,7 @@ final class Checkpoints {
         forceUpTo(begun.tail());
         Start start = whereSpaceIs(begun);
         try {
-            tenure(start);
+            tenuring.tenure(start.lsn());
         } catch (Tenuring.ForceFailed failed) {
             throw failed;
         } catch (IOException noRoom) {
@@ -137,13 +139,9 @@ final class Checkpoints {
             }
             // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
             writeAndPublish(new Start(newest.startLsn(), newest.previousLsn(), begun.tail()), heapSegments());
-            tenure(start);
+            tenuring.tenure(start.lsn());
         }
         writeAndPublish(start, heapSegments());
-    }
-
-    private void tenure(Start start) throws IOException {
-        tenuring.tenure(start.lsn(), new LogFirst(state, queue, gates.committed(), floorBytes));
     }
 
     private int heapSegments() {
@@ -184,7 +182,7 @@ final class Checkpoints {
             state.locked(space::beforeCapture);
             long endLsn = start.lsn();
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-                endLsn = Math.max(endLsn, capture.capture(partition, writer));
+                endLsn = Math.max(endLsn, capture(partition, writer));
             }
             forceUpTo(endLsn);
             CheckpointHeader header = new CheckpointHeader(
@@ -202,6 +200,104 @@ final class Checkpoints {
                     ListIndex.PARTITIONS);
             writer.publish(header);
             published(header, writer.bytes());
+        }
+    }
+
+    /**
+     * Writes a partition of the index as it is at one moment: copies a {@link PartitionSnapshot} slice by slice under the
+     * lock, and writes each slice outside it. Returns the LSN of that moment.
+     */
+    private long capture(int partition, CheckpointWriter writer) throws IOException {
+        long captureLsn = startCapture(partition);
+        try {
+            writer.startPartition(partition, captureLsn);
+            boolean more = true;
+            while (more) {
+                more = writeSlice(writer);
+            }
+            writer.endPartition();
+            return captureLsn;
+        } finally {
+            dropKept();
+        }
+    }
+
+    private long startCapture(int partition) {
+        state.lock.lock();
+        try {
+            long lsn = queue.nextLsn();
+            snapshot.start(partition, lsn);
+            return lsn;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Writes the next lists, and then those that are kept. Returns whether there are more. */
+    private boolean writeSlice(CheckpointWriter writer) throws IOException {
+        int longs;
+        int kept;
+        boolean more;
+        state.lock.lockForSlice();
+        try {
+            longs = snapshot.copySlice(slice);
+            kept = snapshot.keptCount();
+            more = snapshot.isWalking();
+        } finally {
+            state.lock.unlock();
+        }
+        writeCopied(longs, writer);
+        for (int i = 0; i < kept; i++) {
+            writeKept(writer);
+        }
+        return more;
+    }
+
+    private void writeCopied(int longs, CheckpointWriter writer) throws IOException {
+        int at = 0;
+        while (at < longs) {
+            long first = slice[at + 2];
+            long next = slice[at + 3];
+            int count = (int) (next - first);
+            writer.list(slice[at], slice[at + 1], first, next);
+            writer.regions(slice, at + PartitionSnapshot.HEAD_LONGS, count);
+            at += PartitionSnapshot.HEAD_LONGS + count;
+        }
+    }
+
+    private void writeKept(CheckpointWriter writer) throws IOException {
+        Kept list = takeKept();
+        if (list == null) {
+            return;
+        }
+        try {
+            writer.list(list.id(), list.birth(), list.first(), list.next());
+            ListCursor cursor = new ListCursor();
+            for (long at = list.first(); at < list.next(); at = cursor.sequence()) {
+                int count = (int) Math.min(slice.length, list.next() - at);
+                state.copyRegions(list.pin().list(), at, cursor, slice, 0, count);
+                writer.regions(slice, 0, count);
+            }
+        } finally {
+            unpin(list);
+        }
+    }
+
+    private @Nullable Kept takeKept() {
+        return state.locked(() -> snapshot.takeKept());
+    }
+
+    private void unpin(Kept list) {
+        state.locked(() -> space.unpin(list.pin()));
+    }
+
+    /** Lets go of what was not written because writing failed. */
+    private void dropKept() {
+        state.locked(() -> snapshot.stop());
+        Kept list = takeKept();
+        while (list != null) {
+            unpin(list);
+            list = takeKept();
         }
     }
 

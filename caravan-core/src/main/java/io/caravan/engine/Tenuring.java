@@ -1,13 +1,22 @@
 package io.caravan.engine;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.index.Pins.Pin;
+import io.caravan.io.StoreFile;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,31 +29,69 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It goes batch by batch: gather entries under the lock, copy them to free places in the heap and force these
  * outside of it, then point the index there. So no region ever names heap bytes that are not durable, and a batch that
- * fails leaves everything as it was. A list is pinned meanwhile, so neither its entries nor its record go away; those
- * that were trimmed are freed when the pin is gone. Used by the checkpointer only.
+ * fails leaves everything as it was. A list is pinned from when it is found until its last batch is done with, so
+ * neither its entries nor its record go away meanwhile; those that were trimmed are freed when the pin is gone.
+ *
+ * <p>The log goes first: a disk that has much of the heap to write keeps the log waiting, and with it every writer. So
+ * the flush under way is waited for after each batch. A burst has the disk nearly to itself; under a lasting load the
+ * heap gets as many bytes written as the log does, or the log would outgrow what the checkpoint makes unnecessary.
+ *
+ * <p>Used by the checkpointer only.
  */
 final class Tenuring {
-    /** Regions that are replaced under one hold of the lock. */
+    /** The most entries that are moved together. */
+    private static final int BATCH_ENTRIES = 1 << 14;
+
+    /** The most bytes that are, but for the last entry's. */
+    private static final int BATCH_BYTES = 1 << 20;
+    /** Lists that are pinned at a time, about. */
+    private static final int PINNED_LISTS = 1 << 12;
+    /** Regions that are looked at, or replaced, under one hold of the lock. */
     private static final int SLICE = 512;
+    /** By how many of the least distances between checkpoints the log may be ahead of the heap. */
+    private static final int BURST = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(Tenuring.class);
 
     private final StoreState state;
+    private final CommitQueue queue;
     private final HeapSpace space;
+    private final LsnGate committed;
     private final HeapFile heapFile;
-    private final Survivors batch;
     private final EntryMove entries;
-    /** Where the batch's entries are moved to. */
-    private final long[] places = new long[Survivors.BATCH_ENTRIES];
-    /** So many of them have places. */
+    private final long checkpointFloorBytes;
+
+    private final ArrayDeque<Young> pinned = new ArrayDeque<>();
+    private final List<Young> finished = new ArrayList<>();
+
+    /** The batch: entries list by list, where each lies in the log, and where it moves to. */
+    private final List<Run> runs = new ArrayList<>();
+
+    private final long[] regions = new long[BATCH_ENTRIES];
+    private final long[] places = new long[BATCH_ENTRIES];
+    private int count;
+    private long batchBytes;
+    /** So many of the entries have places. */
     private int placed;
 
-    Tenuring(StoreState state, HeapSpace space, HeapFile heapFile, LogSegments log) {
+    private long startLsn;
+    private long heapBytes;
+
+    Tenuring(
+            StoreState state,
+            CommitQueue queue,
+            HeapSpace space,
+            LsnGate committed,
+            HeapFile heapFile,
+            LogSegments log,
+            long checkpointFloorBytes) {
         this.state = state;
+        this.queue = queue;
         this.space = space;
+        this.committed = committed;
         this.heapFile = heapFile;
-        this.batch = new Survivors(state, space);
         this.entries = new EntryMove(heapFile, log);
+        this.checkpointFloorBytes = checkpointFloorBytes;
     }
 
     /** A force of the log or the heap has failed, which is final for the open store. */
@@ -56,27 +103,44 @@ final class Tenuring {
         }
     }
 
+    /** A pinned list, and how far its entries have been looked at. */
+    private static final class Young {
+        final Pin pin;
+        final ListCursor cursor = new ListCursor();
+        long next;
+
+        Young(Pin pin) {
+            this.pin = pin;
+            this.next = pin.from();
+        }
+    }
+
+    /** Entries of a list that the batch has, {@code count} of them from index {@code at} on. */
+    private record Run(int list, long id, long birth, long from, int at, int count) {}
+
     /**
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn up to where the log is forced
      * @throws IOException when the disk or the heap has no room for them
      */
-    void tenure(long untilLsn, LogFirst logFirst) throws IOException {
+    void tenure(long untilLsn) throws IOException {
+        startLsn = committed.position();
+        heapBytes = 0;
         try {
             long position = 0;
             do {
-                position = batch.pinLists(position);
-                moveBatches(untilLsn, logFirst);
+                position = pinLists(position);
+                moveBatches(untilLsn);
             } while (position != 0);
-            batch.pinReaders();
-            moveBatches(untilLsn, logFirst);
+            pinReaders();
+            moveBatches(untilLsn);
             report(null);
         } catch (IOException refused) {
             report(refused.getMessage());
             throw refused;
         } finally {
-            batch.unpinAll();
+            unpinAll();
         }
     }
 
@@ -84,26 +148,130 @@ final class Tenuring {
         state.locked(() -> space.tenured(failure));
     }
 
-    private void moveBatches(long untilLsn, LogFirst logFirst) throws IOException {
-        while (!batch.isEmpty()) {
-            batch.gather(untilLsn);
+    private void moveBatches(long untilLsn) throws IOException {
+        while (!pinned.isEmpty()) {
+            gather(untilLsn);
             move(untilLsn);
-            batch.unpinFinished();
-            if (batch.count() > 0) {
-                logFirst.afterWriting(batch.bytes());
+            unpinFinished();
+            if (count > 0) {
+                letTheLogGoFirst();
             }
         }
+    }
+
+    /** Goes on with the walk through all lists until many are pinned. Returns where the next goes on. */
+    private long pinLists(long from) {
+        long position = from;
+        do {
+            state.lock.lockForSlice();
+            try {
+                position = state.index.visit(position, this::pinIfYoung);
+            } finally {
+                state.lock.unlock();
+            }
+        } while (position != 0 && pinned.size() < PINNED_LISTS);
+        return position;
+    }
+
+    /** Pins the lists that readers have pinned: a list may have been removed before the walk came to it. */
+    private void pinReaders() {
+        state.lock.lockForSlice();
+        try {
+            state.index.pinnedLists().forEach(this::pinIfYoung);
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void pinIfYoung(int list) {
+        ListIndex index = state.index;
+        if (index.tenured(list) < index.next(list)) {
+            pinned.add(new Young(index.pin(list, Math.max(index.tenured(list), index.firstKept(list)))));
+        }
+    }
+
+    /** Lets go of the lists that are done with. */
+    private void unpinFinished() {
+        int next = 0;
+        while (next < finished.size()) {
+            state.lock.lockForSlice();
+            try {
+                for (int end = Math.min(next + SLICE, finished.size()); next < end; next++) {
+                    space.unpin(finished.get(next).pin);
+                }
+            } finally {
+                state.lock.unlock();
+            }
+        }
+        finished.clear();
+    }
+
+    /** Lets go of all lists. */
+    private void unpinAll() {
+        finished.addAll(pinned);
+        pinned.clear();
+        unpinFinished();
+    }
+
+    /** Fills the batch with the next entries before an LSN. */
+    private void gather(long untilLsn) {
+        runs.clear();
+        count = 0;
+        batchBytes = 0;
+        while (!pinned.isEmpty() && hasRoom()) {
+            state.lock.lockForSlice();
+            try {
+                int looked = 0;
+                while (looked < SLICE && !pinned.isEmpty() && hasRoom()) {
+                    looked += gatherFrom(pinned.element(), untilLsn);
+                }
+            } finally {
+                state.lock.unlock();
+            }
+        }
+    }
+
+    private boolean hasRoom() {
+        return count < regions.length && batchBytes < BATCH_BYTES;
+    }
+
+    /** Adds the next entries of a list to the batch, or finds that there are no more. Returns how much work it was. */
+    private int gatherFrom(Young young, long untilLsn) {
+        ListIndex index = state.index;
+        int list = young.pin.list();
+        if (!index.seek(list, young.next, young.cursor, StoreState.SEEK_CHUNKS)) {
+            return SLICE;
+        }
+        int first = count;
+        int copied = (int) Math.min(Math.min(SLICE, regions.length - first), index.next(list) - young.next);
+        index.copyRegions(young.cursor, regions, first, copied);
+        while (count < first + copied && hasRoom() && isYoung(regions[count], untilLsn)) {
+            batchBytes += Region.entryBytes(regions[count]);
+            count++;
+        }
+        int added = count - first;
+        if (added > 0) {
+            runs.add(new Run(list, index.id(list), index.birth(list), young.next, first, added));
+            young.next += added;
+        } else {
+            finished.add(pinned.remove());
+        }
+        return copied + 1;
+    }
+
+    private static boolean isYoung(long region, long untilLsn) {
+        return Region.isInLog(region) && Region.entryLsn(region, untilLsn) < untilLsn;
     }
 
     private void move(long untilLsn) throws IOException {
         List<CorruptStoreException> damaged;
         placed = 0;
         try {
-            place(batch.count());
+            place(count);
             damaged = copy(untilLsn);
             force();
         } catch (IOException | RuntimeException failed) {
-            giveBack(placed);
+            giveBack();
             throw failed;
         }
         swap();
@@ -127,7 +295,7 @@ final class Tenuring {
         boolean single = to - placed == 1;
         long address = allocate(entryBytes(placed, to), single);
         if (address == Heap.NONE && single) {
-            throw new IOException("the heap has no hole for the " + Region.entryBytes(batch.region(placed))
+            throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
                     + " bytes of an entry that is to move there from the log");
         }
         if (address == Heap.NONE) {
@@ -136,8 +304,8 @@ final class Tenuring {
             return;
         }
         for (; placed < to; placed++) {
-            places[placed] = Region.pack(address, Region.length(batch.region(placed)));
-            address += Region.entryBytes(batch.region(placed));
+            places[placed] = Region.pack(address, Region.length(regions[placed]));
+            address += Region.entryBytes(regions[placed]);
         }
     }
 
@@ -164,10 +332,10 @@ final class Tenuring {
         }
     }
 
-    private void giveBack(int count) {
+    private void giveBack() {
         state.lock.lock();
         try {
-            for (int i = 0; i < count; i++) {
+            for (int i = 0; i < placed; i++) {
                 space.giveBack(places[i]);
             }
         } finally {
@@ -178,16 +346,16 @@ final class Tenuring {
     private long entryBytes(int from, int to) {
         long bytes = 0;
         for (int i = from; i < to; i++) {
-            bytes += Region.entryBytes(batch.region(i));
+            bytes += Region.entryBytes(regions[i]);
         }
         return bytes;
     }
 
     private List<CorruptStoreException> copy(long untilLsn) throws IOException {
         entries.start();
-        for (Survivors.Run run : batch.runs()) {
+        for (Run run : runs) {
             for (int i = 0; i < run.count(); i++) {
-                long region = batch.region(run.at() + i);
+                long region = regions[run.at() + i];
                 entries.copy(
                         Region.entryLsn(region, untilLsn),
                         Region.length(region),
@@ -210,7 +378,6 @@ final class Tenuring {
 
     /** Points the index to the new places of the batch's entries, those that were trimmed meanwhile too. */
     private void swap() {
-        List<Survivors.Run> runs = batch.runs();
         int next = 0;
         while (next < runs.size()) {
             state.lock.lockForSlice();
@@ -225,12 +392,127 @@ final class Tenuring {
         }
     }
 
-    private void swap(Survivors.Run run) {
+    private void swap(Run run) {
         ListCursor cursor = new ListCursor();
         state.seek(run.list(), run.from(), cursor);
         state.index.tenure(run.list(), cursor, places, run.at(), run.count());
         for (int i = run.at(); i < run.at() + run.count(); i++) {
             space.moved(places[i]);
+        }
+    }
+
+    /** Waits for the flush that is under way, if there is one, unless the log is ahead by more than a burst. */
+    private void letTheLogGoFirst() {
+        heapBytes += batchBytes;
+        long logBytes = committed.position() - startLsn;
+        if ((logBytes - heapBytes) / BURST <= checkpointFloorBytes) {
+            committed.await(sealedUpTo());
+        }
+    }
+
+    private long sealedUpTo() {
+        return state.locked(() -> queue.tail());
+    }
+
+    /**
+     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each on its way. One whose
+     * bytes are not those that were written is copied as it is, so that nothing else has to wait for it: it stays as
+     * unreadable as it was, and is noted with where it was, because the heap would be blamed for it from now on.
+     */
+    static final class EntryMove {
+        private final HeapFile heapFile;
+        private final LogSegments log;
+        private final List<CorruptStoreException> damaged = new ArrayList<>();
+        private final ByteBuffer buffer =
+                ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        /** Where in the heap the buffer's first byte goes. */
+        private long bufferAddress;
+
+        EntryMove(HeapFile heapFile, LogSegments log) {
+            this.heapFile = heapFile;
+            this.log = log;
+        }
+
+        /** Starts a batch. */
+        void start() {
+            buffer.clear();
+            damaged.clear();
+        }
+
+        /**
+         * Copies an entry.
+         *
+         * @throws IOException when the disk cannot read it, or has no space for it
+         */
+        void copy(long lsn, int length, long address, long id, long birth, long sequence) throws IOException {
+            if (address != bufferAddress + buffer.position()) {
+                writeOut();
+                bufferAddress = address;
+            }
+            if (!copyAndCheck(lsn, length, id, birth, sequence)) {
+                damaged.add(new CorruptStoreException(
+                        log.describe(log.geometry().segmentOf(lsn)),
+                        log.geometry().offsetOf(lsn),
+                        id,
+                        sequence,
+                        "the entry's bytes are not those that were written; it moves to the heap as it is"));
+            }
+        }
+
+        private boolean copyAndCheck(long lsn, int length, long id, long birth, long sequence) throws IOException {
+            CRC32C crc = new CRC32C();
+            int bytes = EntryLayout.entryBytes(length);
+            int valueEnd = EntryLayout.VALUE + length;
+            int checksum = 0;
+            int foundLength = 0;
+            for (int done = 0; done < bytes; ) {
+                if (!buffer.hasRemaining()) {
+                    writeOut();
+                }
+                int at = buffer.position();
+                int part = Math.min(bytes - done, buffer.remaining());
+                copyPart(lsn + done, part);
+                if (done == 0) {
+                    // Entries take multiples of 8 bytes, as the buffer does, so these 8 are together.
+                    checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
+                    foundLength = buffer.getInt(at + EntryLayout.LENGTH);
+                }
+                int from = Math.max(done, EntryLayout.VALUE);
+                int to = Math.min(done + part, valueEnd);
+                if (from < to) {
+                    crc.update(buffer.duplicate().limit(at + to - done).position(at + from - done));
+                }
+                done += part;
+            }
+            return foundLength == length
+                    && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, birth, sequence);
+        }
+
+        private void copyPart(long lsn, int bytes) throws IOException {
+            try {
+                if (!log.copy(lsn, buffer, bytes)) {
+                    throw new IllegalStateException(
+                            "the index has an entry at LSN " + lsn + ", which is no longer in the log");
+                }
+            } catch (InternalError unreadable) {
+                // This is how the JVM reports that the disk could not read a mapped page.
+                throw new IOException(log.describe(log.geometry().segmentOf(lsn)) + " cannot be read", unreadable);
+            }
+        }
+
+        private void writeOut() throws IOException {
+            int bytes = buffer.flip().remaining();
+            if (bytes > 0) {
+                heapFile.write(bufferAddress, buffer);
+            }
+            bufferAddress += bytes;
+            buffer.clear();
+        }
+
+        /** Writes what is still in the buffer; returns the damaged entries of the batch. */
+        List<CorruptStoreException> finish() throws IOException {
+            writeOut();
+            return damaged;
         }
     }
 }

@@ -23,17 +23,17 @@ enum Sabotage {
     REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
     TENURE_AN_ENTRY_WHOSE_FRAME_IS_NOT_FORCED(
-            edit("engine/Survivors", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
+            edit("engine/Tenuring", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
     NAME_HEAP_BYTES_THAT_ARE_NOT_FORCED(edit(
             "engine/Tenuring",
             "            damaged = copy(untilLsn);\n            force();\n",
             "            damaged = copy(untilLsn);\n")),
     SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE(edit(
             "engine/Tenuring",
-            "            move(untilLsn);\n            batch.unpinFinished();\n",
-            "            batch.unpinFinished();\n            move(untilLsn);\n")),
+            "            move(untilLsn);\n            unpinFinished();\n",
+            "            unpinFinished();\n            move(untilLsn);\n")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES(edit(
-            "engine/Survivors",
+            "engine/Tenuring",
             "if (index.tenured(list) < index.next(list)) {",
             "if (index.tenured(list) < index.next(list) && list % 2 == 0) {")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
