@@ -8,11 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
+import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +23,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a group in one JVM, on loopback. */
@@ -53,19 +53,10 @@ final class Group implements AutoCloseable {
         this.hosts = freeHosts();
     }
 
-    /** Ports that were free a moment ago, each different. */
-    private static List<Host> freeHosts() throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        List<Host> found = new ArrayList<>();
-        for (String name : List.of("a", "b", "c")) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            sockets.add(socket);
-            found.add(new Host(name, "127.0.0.1", socket.getLocalPort()));
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
-        return found;
+    private static List<Host> freeHosts() {
+        return Stream.of("a", "b", "c")
+                .map(name -> new Host(name, "127.0.0.1", FreePorts.next()))
+                .toList();
     }
 
     List<Host> hosts() {

@@ -1,11 +1,10 @@
 package io.caravan.bench.s3;
 
 import io.caravan.bench.ChildProcess;
+import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.HttpURLConnection;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +41,7 @@ public final class S3Server implements AutoCloseable {
     public static S3Server start(S3Software software, Path work) throws IOException {
         Path data = Files.createDirectories(work.resolve("s3"));
         Path log = work.resolve("s3.log");
-        int port = freePort();
+        int port = FreePorts.next();
         S3Server server = new S3Server(software, data, log, port, process(software, data, log, port));
         try {
             server.awaitAnswer();
@@ -55,12 +54,6 @@ public final class S3Server implements AutoCloseable {
 
     private static ChildProcess process(S3Software software, Path data, Path log, int port) throws IOException {
         return new ChildProcess(software.command(data, port), software.environment(), log);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(HOST))) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Any answer to an unauthenticated request will do. */

@@ -4,14 +4,13 @@ import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.Host;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.caravan.testing.FreePorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /**
  * What all processes of a run know of the group.
@@ -28,18 +27,11 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
 
     private static final String LOOPBACK = "127.0.0.1";
 
-    /** A new group of three, on ports that were free a moment ago. */
-    static GroupPlan make(Path directory) throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        List<Host> hosts = new ArrayList<>();
-        for (String id : List.of("a", "b", "c")) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK));
-            sockets.add(socket);
-            hosts.add(new Host(id, LOOPBACK, socket.getLocalPort()));
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
+    /** A new group of three. */
+    static GroupPlan make(Path directory) {
+        List<Host> hosts = Stream.of("a", "b", "c")
+                .map(id -> new Host(id, LOOPBACK, FreePorts.next()))
+                .toList();
         return new GroupPlan(directory, UUID.randomUUID(), hosts);
     }
 

@@ -12,21 +12,20 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FreePorts;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a cluster in one JVM, on loopback. */
@@ -60,22 +59,14 @@ public final class TestCluster implements AutoCloseable {
         }
     }
 
-    private static List<ClusterHost> freeHosts() throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        List<ClusterHost> hosts = new ArrayList<>();
-        for (String id : List.of("a", "b", "c")) {
-            List<HostPort> free = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                sockets.add(socket);
-                free.add(new HostPort("127.0.0.1", socket.getLocalPort()));
-            }
-            hosts.add(new ClusterHost(id, free.get(0), free.get(1), free.get(2)));
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
-        return hosts;
+    private static List<ClusterHost> freeHosts() {
+        return Stream.of("a", "b", "c")
+                .map(id -> new ClusterHost(id, freeAddress(), freeAddress(), freeAddress()))
+                .toList();
+    }
+
+    private static HostPort freeAddress() {
+        return new HostPort("127.0.0.1", FreePorts.next());
     }
 
     public void restart(String id) throws IOException {

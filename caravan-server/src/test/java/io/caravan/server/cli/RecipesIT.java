@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,8 +43,7 @@ class RecipesIT {
     @ParameterizedTest
     @ValueSource(strings = {"Backup and restore", "Looking at a running server"})
     void everyCommandOfTheRecipesPrintsWhatTheDocumentSays(String section) throws Exception {
-        int resp = freePort();
-        run(steps("OPERATIONS.md", section, text -> text), resp, freePort());
+        run(steps("OPERATIONS.md", section, text -> text), FreePorts.next(), FreePorts.next());
     }
 
     @Test
@@ -64,28 +63,20 @@ class RecipesIT {
                     return own;
                 }),
                 first,
-                freePort());
+                FreePorts.next());
     }
 
     /** The first of three ports that are free, as are those 100 and 200 above. */
-    private static int freePorts() throws IOException {
+    private static int freePorts() {
         while (true) {
-            int first = freePort();
-            boolean free = first < 65_000;
+            int first = FreePorts.next();
+            boolean free = true;
             for (int i = 0; free && i < 9; i++) {
-                free = isFree(first + i % 3 + 100 * (i / 3));
+                free = FreePorts.isFree(first + i % 3 + 100 * (i / 3));
             }
             if (free) {
                 return first;
             }
-        }
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-            return socket.isBound();
-        } catch (IOException taken) {
-            return false;
         }
     }
 
@@ -126,12 +117,6 @@ class RecipesIT {
             pattern.append(pattern.length() == 0 ? "" : ".*?").append(Pattern.quote(fixed));
         }
         return Pattern.compile(pattern.toString(), Pattern.DOTALL);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     private static boolean listens(int port) {

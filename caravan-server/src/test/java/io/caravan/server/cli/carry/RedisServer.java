@@ -3,11 +3,10 @@ package io.caravan.server.cli.carry;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,10 +32,7 @@ final class RedisServer implements AutoCloseable {
     /** Starts one, or skips the test where there is no redis-server. */
     static RedisServer start(String... options) throws IOException {
         assumeTrue(Files.isExecutable(PROGRAM), "redis-server is not installed");
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = FreePorts.next();
         List<String> command =
                 new ArrayList<>(List.of(PROGRAM.toString(), "--port", "" + port, "--bind", "127.0.0.1", "--save", ""));
         command.addAll(List.of(options));

@@ -7,6 +7,7 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.FreePorts;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
@@ -105,11 +106,8 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void noServerIsToldWithHowToStartOne() throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+    void noServerIsToldWithHowToStartOne() {
+        int port = FreePorts.next();
         assertFailed(stat("127.0.0.1:" + port, Map.of()), "caravan serve --resp 127.0.0.1:" + port);
         assertFailed(stat("no.such.host.invalid:1", Map.of()), "the host 'no.such.host.invalid' is not known");
     }
