@@ -8,12 +8,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import io.caravan.testing.Eventually;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +50,7 @@ class DumpCommandTest {
         out.reset();
         CommandLine commandLine =
                 Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), out, Map.of(), false));
-        commandLine.setErr(new PrintWriter(err, true));
+        commandLine.setErr(CommandRun.withoutProgress(err));
         List<String> words = new ArrayList<>(List.of(command, directory.toString()));
         words.addAll(List.of(options));
         return commandLine.execute(words.toArray(String[]::new));

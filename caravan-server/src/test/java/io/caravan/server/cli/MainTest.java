@@ -11,6 +11,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
@@ -48,7 +49,7 @@ class MainTest {
         CommandLine commandLine =
                 Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), bytes, Map.of(), false));
         commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(new PrintWriter(err, true));
+        commandLine.setErr(CommandRun.withoutProgress(err));
         int exitCode = commandLine.execute(arguments);
         out.append(bytes.toString(UTF_8));
         return exitCode;

@@ -10,12 +10,9 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Importer implements DocumentReceiver, AutoCloseable {
     /** Values of about so many bytes are in one request, which every server accepts. */
-    private static final long PART_BYTES = 1024 * 1024;
+    static final long PART_BYTES = 1024 * 1024;
 
     private static final int PART_VALUES = 4096;
     /** Counted for each value beside its bytes. */
@@ -71,9 +68,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    /** By so much two times may differ at which the same document expires. */
-    private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
-
     private final Carrier carrier;
     private final LongReader longReader;
     private final Existing existing;
@@ -89,88 +83,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     private long already;
     private long expired;
     private long refused;
-
-    /** A document on its way. */
-    private static final class Arriving {
-        final byte[] name;
-        final Description document;
-        /** Values that were not sent. */
-        List<byte[]> values = new ArrayList<>();
-
-        long bytes;
-        long sent;
-        /** The id that it has at the server, when it is sent in parts; else -1. */
-        long id = -1;
-
-        boolean expired;
-
-        @Nullable
-        ClientException problem;
-
-        @Nullable
-        DocumentSum sum;
-        /** What the server has of the name afterwards. */
-        @Nullable
-        Description there;
-
-        Arriving(byte[] name, Description document) {
-            this.name = name;
-            this.document = document;
-        }
-
-        DocumentSum sum() {
-            return Objects.requireNonNull(sum);
-        }
-
-        OptionalLong expires() {
-            return Importer.expires(document);
-        }
-
-        boolean hasExpired() {
-            return expires().orElse(Long.MAX_VALUE) <= System.currentTimeMillis();
-        }
-
-        private boolean expiresAlike(Description found) {
-            OptionalLong other = Importer.expires(found);
-            return other.isPresent() && Math.abs(other.getAsLong() - expires().orElse(0)) <= EXPIRY_TOLERANCE_MILLIS;
-        }
-
-        /**
-         * Whether the server has a document that may be this one. To what was sent others may have appended since; what
-         * was there before must end where this one does.
-         */
-        boolean isComparable(boolean resume) {
-            return there != null
-                    && there.first() == document.first()
-                    && (problem == null ? there.next() >= document.next() : resume && there.next() == document.next());
-        }
-
-        boolean readsAtOnce(boolean resume) {
-            return isComparable(resume)
-                    && document.count() > 0
-                    && there != null
-                    && there.bytes() >= 0
-                    && there.bytes() <= PART_BYTES;
-        }
-
-        /**
-         * The server's document, as far as this one goes. What was there before has attributes of its own, but for an
-         * expiry that is this one's, measured at another moment.
-         */
-        Description wanted() {
-            Description found = Objects.requireNonNull(there);
-            Map<String, Object> attributes = new HashMap<>(found.attributes());
-            if (expires().isPresent() && expiresAlike(found)) {
-                attributes.put("expires", expires().getAsLong());
-            }
-            return new Description(
-                    found.id(),
-                    document.first(),
-                    document.next(),
-                    found.bytes(),
-                    problem == null ? document.attributes() : attributes);
-        }
-    }
 
     /**
      * An import into a server.
@@ -204,17 +116,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
      */
     static Importer comparing(LongReader.Connector connector, Outcomes outcomes, Progress progress) throws IOException {
         return new Importer(connector, Existing.SKIP, true, true, outcomes, progress);
-    }
-
-    /** Whether a document has expired, or will in a moment. */
-    static boolean expiresSoon(Description document) {
-        return expires(document).orElse(Long.MAX_VALUE) - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
-    }
-
-    private static OptionalLong expires(Description document) {
-        return document.attributes().get("expires") instanceof Long millis
-                ? OptionalLong.of(millis)
-                : OptionalLong.empty();
     }
 
     @Override

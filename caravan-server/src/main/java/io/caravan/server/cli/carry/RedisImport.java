@@ -273,7 +273,7 @@ final class RedisImport implements AutoCloseable {
         carrier.askDescription(name);
         try {
             Description document = carrier.description();
-            return document == null || Importer.expiresSoon(document);
+            return document == null || Arriving.expiresSoon(document);
         } catch (ClientException invisible) {
             if (!invisible.isOtherState()) {
                 throw invisible;

@@ -13,6 +13,7 @@ import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.FileObjectStore;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -51,7 +52,7 @@ class ArchiveCommandsTest {
         err.getBuffer().setLength(0);
         Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
         CommandLine archive = ArchiveCommand.commands(console).setCaseInsensitiveEnumValuesAllowed(true);
-        archive.setErr(new PrintWriter(err, true));
+        archive.setErr(CommandRun.withoutProgress(err));
         archive.setOut(new PrintWriter(out, true));
         archive.setExecutionExceptionHandler((problem, command, parsed) -> {
             command.getErr().println(problem.getMessage());

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.Main;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
+import io.caravan.testing.FreePorts;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -33,6 +36,8 @@ import redis.clients.jedis.Jedis;
 class RedisImportTest {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
     private static final int LONG_VALUES = 30_000;
+
+    private final int tlsPort = FreePorts.next();
 
     @TempDir
     private Path directory;
@@ -269,6 +274,50 @@ class RedisImportTest {
             assertThat(url.err()).contains("--from is not redis://").doesNotContain("s3cret");
             assertThat(importing(other, "file").err()).contains("FILE and --from exclude each other");
         }
+    }
+
+    @Test
+    void overTlsTheCertificateMustBeTrustedAndNameTheHost() throws Exception {
+        X509Bundle mine = certificate("127.0.0.1");
+        Path trusted = Files.writeString(directory.resolve("mine.pem"), mine.getCertificatePathPEM());
+        try (RedisServer redis = overTls(mine)) {
+            redis.client.rpush("list", "a", "b");
+            String url = "rediss://127.0.0.1:" + tlsPort;
+            CommandRun run = importing(url, "--from-tls-ca", trusted.toString());
+            assertThat(run.err()).isEmpty();
+            same(redis.client);
+            assertThat(importing(url).err()).contains("TLS failed", "--from-tls-ca");
+        }
+        X509Bundle elsewhere = certificate("192.0.2.1");
+        Path authority = Files.writeString(directory.resolve("elsewhere.pem"), elsewhere.getCertificatePathPEM());
+        try (RedisServer redis = overTls(elsewhere)) {
+            redis.client.rpush("other", "a");
+            assertThat(importing("rediss://127.0.0.1:" + tlsPort, "--from-tls-ca", authority.toString())
+                            .err())
+                    .contains("TLS failed", "127.0.0.1");
+        }
+    }
+
+    private static X509Bundle certificate(String address) throws Exception {
+        return new CertificateBuilder()
+                .subject("CN=redis")
+                .addSanIpAddress(address)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+
+    private RedisServer overTls(X509Bundle own) throws IOException {
+        return RedisServer.start(
+                "--tls-port",
+                String.valueOf(tlsPort),
+                "--tls-cert-file",
+                Files.writeString(directory.resolve("cert.pem"), own.getCertificatePathPEM())
+                        .toString(),
+                "--tls-key-file",
+                Files.writeString(directory.resolve("key.pem"), own.getPrivateKeyPEM())
+                        .toString(),
+                "--tls-auth-clients",
+                "no");
     }
 
     /** What answers each request with the next of these, and then no more; the name is that of its port. */

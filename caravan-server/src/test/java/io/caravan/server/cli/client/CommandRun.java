@@ -12,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -65,12 +66,24 @@ public final class CommandRun {
         return with(Map.of(), new byte[0]).run(served.address(), words);
     }
 
+    /** An error stream without how far a command is, which it tells after some seconds: on a busy machine only. */
+    public static PrintWriter withoutProgress(Writer err) {
+        return new PrintWriter(err, true) {
+            @Override
+            public void println(@Nullable String line) {
+                if (!Thread.currentThread().getName().startsWith("caravan-progress")) {
+                    super.println(line);
+                }
+            }
+        };
+    }
+
     /** Runs the command in its first word against a server, or without saying which when it is null. */
     public CommandRun run(@Nullable String address, String... words) {
         String[] server = address == null ? new String[0] : new String[] {"--server", address};
         CommandLine caravan = caravan(console);
         caravan.setOut(new PrintWriter(out, true, UTF_8));
-        caravan.setErr(new PrintWriter(err, true));
+        caravan.setErr(withoutProgress(err));
         exitCode =
                 caravan.execute(Stream.of(new String[] {words[0]}, server, Arrays.copyOfRange(words, 1, words.length))
                         .flatMap(Stream::of)
