@@ -41,7 +41,10 @@ class S3FaultTest {
     private static final int ATTEMPTS = 3;
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofSeconds(1);
-    private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, IDLE, Duration.ofSeconds(5), 4 << 20, ATTEMPTS);
+    /** So long a busy machine may leave a server without a word. */
+    private static final Duration PATIENT = Duration.ofSeconds(10);
+
+    private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
     /** Tries once, and soon gives up. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
@@ -366,7 +369,9 @@ class S3FaultTest {
         server.restart();
         proxy.pass();
         boolean done = isDone(put);
-        assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(done ? content() : bytes("old"));
+        byte[] there = store.get("a", MAX_BYTES).content();
+        // Of a put whose last answer was lost nobody knows whether it counts.
+        assertThat(there).isIn(content(), done ? content() : bytes("old"));
         put("a", content());
         assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(content());
     }

@@ -86,7 +86,10 @@ class RedisImportTest {
     }
 
     private Jedis caravan() {
-        return new Jedis("127.0.0.1", Integer.parseInt(to.address().substring("127.0.0.1:".length())));
+        return new Jedis(
+                "127.0.0.1",
+                Integer.parseInt(to.address().substring("127.0.0.1:".length())),
+                RedisServer.PATIENCE_MILLIS);
     }
 
     @Test

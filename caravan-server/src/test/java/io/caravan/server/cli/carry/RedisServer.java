@@ -17,6 +17,9 @@ import redis.clients.jedis.Jedis;
 
 /** A Redis in a process of its own, which keeps nothing, and a client of it. */
 final class RedisServer implements AutoCloseable {
+    /** A busy machine may leave a client without an answer for as long. */
+    static final int PATIENCE_MILLIS = 30_000;
+
     private static final Path PROGRAM = Path.of("/usr/bin/redis-server");
 
     private final Process process;
@@ -51,7 +54,9 @@ final class RedisServer implements AutoCloseable {
                 port,
                 new Jedis(
                         new HostAndPort("127.0.0.1", port),
-                        DefaultJedisClientConfig.builder().build()));
+                        DefaultJedisClientConfig.builder()
+                                .timeoutMillis(PATIENCE_MILLIS)
+                                .build()));
     }
 
     String url() {

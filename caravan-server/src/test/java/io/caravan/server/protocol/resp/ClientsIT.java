@@ -40,6 +40,9 @@ import redis.clients.jedis.util.KeyValue;
 
 /** The server as a process of its own, under clients that others have made: every command, and what applications call. */
 class ClientsIT {
+    /** A server that has just started may leave a client on a busy machine without an answer for as long. */
+    private static final int PATIENCE_MILLIS = 30_000;
+
     @TempDir
     private Path directory;
 
@@ -60,8 +63,10 @@ class ClientsIT {
             value = RedisProtocol.class,
             names = {"RESP2", "RESP3"})
     void jedisRunsEveryCommand(RedisProtocol protocol) throws IOException {
-        DefaultJedisClientConfig config =
-                DefaultJedisClientConfig.builder().protocol(protocol).build();
+        DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
+                .protocol(protocol)
+                .timeoutMillis(PATIENCE_MILLIS)
+                .build();
         try (Connection connection = new Connection(new HostAndPort("127.0.0.1", server.port()), config)) {
             for (Step step : CommandScript.steps()) {
                 try {
@@ -105,7 +110,7 @@ class ClientsIT {
 
     @Test
     void jedisDoesWhatApplicationsCall() {
-        try (Jedis jedis = new Jedis("127.0.0.1", server.port())) {
+        try (Jedis jedis = new Jedis("127.0.0.1", server.port(), PATIENCE_MILLIS)) {
             assertThat(jedis.rpush("k", "a", "b", "c")).isEqualTo(3);
             assertThat(jedis.lrange("k", 0, -1)).containsExactly("a", "b", "c");
             assertThat(jedis.lpop("k", 2)).containsExactly("a", "b");
