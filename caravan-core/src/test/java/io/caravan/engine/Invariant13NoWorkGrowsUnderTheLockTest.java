@@ -17,6 +17,7 @@ import io.caravan.engine.CheckpointSections.Section;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
@@ -284,6 +285,10 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                     store.engine.append(ids[i + 2], bytes("new"), NOBODY);
                 }
                 store.engine.flush();
+                // Those that were copied have no pin; the look at the pins ends after 256 lists.
+                assertThat(store.engine.layout().pinsComplete())
+                        .as("most were not copied when the first were written, and are pinned")
+                        .isFalse();
             }
             checkpoint.get();
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
@@ -298,6 +303,28 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 cut.closeAndVerify();
             }
         }
+    }
+
+    /** Every hold of the lock after the first is measured. */
+    @Test
+    void theWayIntoALongListLetsOthersInAfterAFewChunks() {
+        StoreState state = new Space().state;
+        int entries = 2_500_000;
+        int list = state.index.create(1, 1, 0);
+        for (int i = 0; i < entries; i++) {
+            state.index.append(list, Region.pack(8L * i, 8), 1);
+        }
+        int target = entries * 9 / 10;
+        ListCursor stepwise = new ListCursor();
+        int waysOut = 0;
+        while (!state.index.seek(list, target, stepwise, SLICE)) {
+            waysOut++;
+        }
+        assertThat(waysOut).isGreaterThan(1);
+        long[] found = new long[1];
+        state.copyRegions(list, target, new ListCursor(), found, 0, 1);
+        assertThat(found).containsExactly(Region.pack(8L * target, 8));
+        assertThat(state.locked(() -> state.lock.heldNanos()).count()).isEqualTo(waysOut);
     }
 
     @Test

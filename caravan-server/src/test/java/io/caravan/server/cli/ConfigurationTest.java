@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -150,6 +151,21 @@ class ConfigurationTest {
             assertRefused(problem, options.toArray(String[]::new));
         });
         assertThat(directory.resolve("store")).doesNotExist();
+    }
+
+    @Test
+    void theLogsLevelIsSetBeforeAnythingElse() {
+        LogLevel before = LogLevel.current();
+        try {
+            assertRefused("--max-connections must be", "--log-level", "error", "--max-connections", "0");
+            assertThat(LogLevel.current()).isEqualTo(LogLevel.ERROR);
+            environment.put("CARAVAN_LOG_LEVEL", "warn");
+            err.getBuffer().setLength(0);
+            assertRefused("--max-connections must be", "--max-connections", "0");
+            assertThat(LogLevel.current()).isEqualTo(LogLevel.WARN);
+        } finally {
+            before.apply();
+        }
     }
 
     @Test

@@ -239,6 +239,23 @@ class ArchiveCommandsTest {
         assertThat(out()).contains("removed 1 generation,");
     }
 
+    @Test
+    void aNameCannotForgeALineOfAMessage() {
+        String name = "d\ncaravan: all is well\u001b[2K";
+        String escaped = "d\\ncaravan: all is well\\u001b[2K";
+        try (ObjectStore objects = FileObjectStore.open(folder)) {
+            Archive archive = claim(objects);
+            for (int day = 2; day > 0; day--) {
+                Archiving.archive(archive, new State(name, 1, 0, 3 - day, now - day * DAY));
+            }
+        }
+        assertThat(run("ls", "no" + name)).isEqualTo(3);
+        assertThat(err.toString().lines()).singleElement().asString().contains("'no" + escaped + "'");
+        assertThat(run("prune", "--keep", "1", "--keep-days", "0", "--keep-daily", "0"))
+                .isZero();
+        assertThat(out().lines()).hasSize(2).first().asString().contains(escaped);
+    }
+
     @ParameterizedTest
     @CsvSource({"--keep,0", "--keep-days,-1", "--retain,0", "--jobs,0", "--jobs,257", "--output,xml"})
     void whatCannotBeIsUsage(String option, String value) {

@@ -208,6 +208,16 @@ class ClientCommandsTest {
     }
 
     @Test
+    void aNameCannotForgeALineOfAMessage() {
+        fails(
+                3,
+                "there is no document 'd\\ncaravan: all is well\\u001b[2K'",
+                "stat",
+                "d\ncaravan: all is well\u001b[2K");
+        fails(3, "there is no document 'd\\re'", "rm", "d\re");
+    }
+
+    @Test
     void aMissingFileIsTold() {
         String file = directory.resolve("absent").toString();
         fails(1, "there is no file '" + file + "'", "append", "d", "--file", file);

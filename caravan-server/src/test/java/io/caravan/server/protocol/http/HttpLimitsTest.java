@@ -11,12 +11,14 @@ import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -145,6 +147,75 @@ class HttpLimitsTest {
         try (Socket socket = connect()) {
             assertAnswered(socket);
             assertThat(rest(socket)).isNotNull();
+        }
+    }
+
+    /** How long each connection to this port may be idle, by its pipeline; empty for those that may be for ever. */
+    private List<Long> idleMillis(InetSocketAddress port) {
+        return fixture.server.network().connections().stream()
+                .filter(channel -> channel.localAddress().equals(port))
+                .flatMap(channel -> channel.pipeline().toMap().values().stream())
+                .filter(IdleStateHandler.class::isInstance)
+                .map(handler -> ((IdleStateHandler) handler).getAllIdleTimeInMillis())
+                .filter(millis -> millis > 0)
+                .toList();
+    }
+
+    @Test
+    void whenNothingIsConfiguredHttpIsClosedAfterTwoMinutesAndRespNever() throws IOException {
+        start(10, LONG, null);
+        try (Socket http = connect();
+                RespClient resp = fixture.connect()) {
+            assertAnswered(http);
+            assertThat(resp.call("PING")).isEqualTo("+PONG");
+            assertThat(idleMillis(fixture.server.httpAddress()))
+                    .containsExactly(Duration.ofMinutes(2).toMillis());
+            assertThat(idleMillis(fixture.server.respAddress())).isEmpty();
+        }
+    }
+
+    /** The value of a figure, of a scrape by a connection of its own. */
+    private double figure(String name) {
+        try (Socket scraper = connect()) {
+            send(scraper, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+            return rest(scraper)
+                    .lines()
+                    .filter(line -> line.startsWith(name + " "))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
+                    .sum();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    @Test
+    void aRefusedConnectionIsCounted() throws IOException {
+        start(1, LONG, Duration.ZERO);
+        String refused = "caravan_connections_refused_total{limit=\"total\"}";
+        try (RespClient only = fixture.connect()) {
+            assertThat(only.call("PING")).isEqualTo("+PONG");
+            try (Socket second = connect()) {
+                send(second, GET);
+                assertThat(rest(second)).startsWith("HTTP/1.1 503 ");
+            }
+        }
+        Eventually.await(
+                "its place is free",
+                () -> fixture.server.network().connections().isEmpty());
+        assertThat(figure(refused)).isEqualTo(1);
+    }
+
+    @Test
+    void whatAClientDoesNotTakeIsCounted() throws IOException {
+        start(10, LONG, Duration.ZERO);
+        String value = "v".repeat(1_000_000);
+        try (RespClient slow = new RespClient(fixture.server.respAddress(), 4 * 1024)) {
+            assertThat(slow.call("RPUSH", "k", value)).isEqualTo(":1");
+            for (int i = 0; i < 32; i++) {
+                slow.send("LINDEX", "k", "0");
+            }
+            // The requests that are held meanwhile, this scrape among them, are far smaller.
+            Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
         }
     }
 

@@ -2,18 +2,42 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.security.Authenticator;
+import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class PopTest extends RespTestBase {
+    private volatile Runnable afterRead = () -> {};
+
+    @Override
+    RespFixture newFixture() throws IOException {
+        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public void get(long id, long fromSequence, EntryStream stream) {
+                super.get(id, fromSequence, stream);
+                afterRead.run();
+            }
+        };
+        return new RespFixture(store, Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+    }
 
     @Test
     void takesTheOldest() throws IOException {
@@ -57,6 +81,29 @@ class PopTest extends RespTestBase {
             popper.close();
         }
         answers(":0", "LLEN", "k");
+    }
+
+    /** Others drop the oldest value whenever it has been read, until they must wait. */
+    @Test
+    void isNotOvertakenForEver() throws IOException {
+        for (int i = 0; i < 100; i++) {
+            client.call("RPUSH", "k", Integer.toString(i));
+        }
+        AtomicInteger reads = new AtomicInteger();
+        afterRead = () -> {
+            // Or the test would not end without the mend.
+            if (reads.incrementAndGet() < 50) {
+                fixture.documents.write(DocumentName.of("k"), PopTest::dropOldest, new IgnoredOutcome<>());
+            }
+        };
+        assertThat(client.call("LPOP", "k")).startsWith("$");
+        assertThat(reads.get()).isBetween(2, 10);
+        becomes(":" + (99 - reads.get()), "LLEN", "k");
+    }
+
+    private static boolean dropOldest(EditedDocument document) {
+        document.trimTo(Objects.requireNonNull(document.info()).firstSequence() + 1);
+        return true;
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.EntryStream;
 import io.caravan.MemoryListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.app.TestDocuments;
@@ -27,12 +29,19 @@ class TransactionTest extends RespTestBase {
 
     private final BetweenReads store = new BetweenReads();
 
-    /** Something happens after a read of a document. */
+    /** Something happens after a read of a document; and it is known which thread has written last. */
     private static final class BetweenReads extends ForwardingListStore {
         private volatile @Nullable Runnable once;
+        private volatile @Nullable String writer;
 
         BetweenReads() {
             super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            writer = Thread.currentThread().getName();
+            super.write(batch, callback);
         }
 
         @Override
@@ -144,6 +153,26 @@ class TransactionTest extends RespTestBase {
                 .startsWith("-ERR ")
                 .contains("takes only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
         answers(":2", "LLEN", "j");
+    }
+
+    /** The change is made where its JSON was parsed, and tried again nowhere else. */
+    @Test
+    void onlyShortJsonIsParsedOnTheEventLoop() throws IOException {
+        String loop = "caravan-loop";
+        TestDocuments.create(fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
+        String text = "[" + "1,".repeat(20_000) + "1]";
+        answers(":1", "RPUSH", "j", "1");
+        assertThat(store.writer).startsWith(loop);
+        answers(":2", "RPUSH", "j", text);
+        assertThat(store.writer).doesNotStartWith(loop);
+        client.call("MULTI");
+        queue("RPUSH", "j", "1");
+        answers("[:3]", "EXEC");
+        assertThat(store.writer).startsWith(loop);
+        client.call("MULTI");
+        queue("RPUSH", "j", text);
+        answers("[:4]", "EXEC");
+        assertThat(store.writer).doesNotStartWith(loop);
     }
 
     @Test
