@@ -290,21 +290,23 @@ class S3FaultTest {
     void aSlowStreamMayTakeLongerThanACall() throws IOException {
         byte[] content = new byte[1 << 20];
         put("a", content);
-        proxy.throttle(1 << 20);
+        S3Timeouts once = new S3Timeouts(CONNECT, PATIENT, Duration.ofSeconds(2), 64 << 20, 1);
+        proxy.throttle((1 << 20) * 2 / 5);
         long start = System.nanoTime();
-        try (InputStream in = impatient.open("a")) {
+        try (ObjectStore slow = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, once);
+                InputStream in = slow.open("a")) {
             assertThat(in.readAllBytes()).isEqualTo(content);
         }
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(IMPATIENT.call(0));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(once.call(0));
     }
 
     /** Each piece of it moves on, however long the whole takes; only what the system has taken in goes unseen. */
     @Test
     void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
-        S3Timeouts slow = new S3Timeouts(CONNECT, Duration.ofSeconds(2), IDLE, 1 << 20, 1);
+        S3Timeouts slow = new S3Timeouts(CONNECT, Duration.ofSeconds(4), PATIENT, 1 << 20, 1);
         S3Parts one = new S3Parts(LARGE_BYTES, 1, LARGE_BYTES, 1);
         try (ObjectStore patient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, slow, one)) {
-            proxy.throttle(LARGE_BYTES / 4);
+            proxy.throttle(LARGE_BYTES / 6);
             long start = System.nanoTime();
             patient.put("a", out -> out.write(content()));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(slow.idle());
