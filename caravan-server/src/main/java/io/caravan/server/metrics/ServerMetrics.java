@@ -146,6 +146,15 @@ public final class ServerMetrics implements AutoCloseable {
         of(open).gauge("caravan.connections", "Open connections", Number::doubleValue, "protocol", protocol);
     }
 
+    /** Registers a gauge of the names that blocking pops wait for. */
+    public void waitingPops(Supplier<Number> names) {
+        of(names)
+                .gauge(
+                        "caravan.pops.waiting",
+                        "Names that clients wait for to take a value, by BLPOP",
+                        Number::doubleValue);
+    }
+
     /** All figures as text. */
     public String scrape() {
         return registry.scrape();

@@ -24,6 +24,7 @@ import io.caravan.server.protocol.resp.commands.ExtensionCommands;
 import io.caravan.server.protocol.resp.commands.KeyCommands;
 import io.caravan.server.protocol.resp.commands.ListCommands;
 import io.caravan.server.protocol.resp.commands.PersistenceCommands;
+import io.caravan.server.protocol.resp.commands.PopCommands;
 import io.caravan.server.protocol.resp.commands.ScanCommands;
 import io.caravan.server.protocol.resp.commands.ServerCommands;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
@@ -95,8 +96,11 @@ public final class RespProtocol implements WireProtocol {
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", () -> clients.all().size());
+        PopCommands pops = new PopCommands(documents, readers, limits.maxRequestBytes());
+        metrics.waitingPops(pops::waiting);
         List.of(
                         new ListCommands(documents).all(),
+                        pops.all(),
                         new KeyCommands(documents).all(),
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),

@@ -205,6 +205,11 @@ public record CommandSpec(
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
+        /** As {@link #take}, in several turns, outside of a transaction. */
+        public CommandSpec takeInTurns(Action.Stream action) {
+            return build("write", Access.READ_AND_WRITE, action);
+        }
+
         /** Reads what documents are, of a transaction too. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
