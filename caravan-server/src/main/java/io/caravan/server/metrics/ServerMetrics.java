@@ -155,6 +155,16 @@ public final class ServerMetrics implements AutoCloseable {
                         Number::doubleValue);
     }
 
+    /** Registers what clients listen to, and how many were disconnected because they were too far behind. */
+    public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
+        of(open).gauge("caravan.subscriptions", "Channels that clients listen to", Number::doubleValue);
+        of(closed)
+                .counter(
+                        "caravan.subscribers.closed",
+                        "Connections closed because they took their messages too slowly",
+                        Number::doubleValue);
+    }
+
     /** All figures as text. */
     public String scrape() {
         return registry.scrape();

@@ -111,6 +111,11 @@ public record CommandSpec(
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
+    /** A command about messages. */
+    public static Builder pubsub(String name, int arity, String summary) {
+        return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
+    }
+
     boolean takes(int words) {
         return arity >= 0 ? words == arity : words >= -arity;
     }

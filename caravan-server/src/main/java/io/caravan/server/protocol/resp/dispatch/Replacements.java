@@ -40,8 +40,10 @@ final class Replacements {
                 "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD "
                         + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
         advise(
-                "use CARAVAN.READ with BLOCK, which returns each value once",
-                "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE PUBLISH SPUBLISH");
+                "use SUBSCRIBE with the name of each channel, or CARAVAN.READ with BLOCK, which loses nothing",
+                "PSUBSCRIBE SSUBSCRIBE");
+        advise("use UNSUBSCRIBE", "PUNSUBSCRIBE SUNSUBSCRIBE");
+        advise("use PUBLISH, whose answer counts those who listen", "SPUBLISH PUBSUB");
         advise("use RPUSH", "XADD");
         advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");
         advise("use LLEN", "XLEN");
