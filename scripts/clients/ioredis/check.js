@@ -45,7 +45,8 @@ function agrees(expected, { error, answer }) {
 
 async function runSteps(client, path) {
   const listed = (await client.call('COMMAND', 'LIST')).map((name) => name.toUpperCase());
-  const used = new Set();
+  // Messages need a connection of their own, see runMethods.
+  const used = new Set(['SUBSCRIBE', 'UNSUBSCRIBE']);
   for (const { words, expected } of steps(path)) {
     // ioredis cannot switch protocol versions on an open connection.
     if (words[0] === 'HELLO' && words[1] !== '4') {
@@ -72,6 +73,14 @@ async function runMethods(client, other) {
   const names = [];
   for await (const page of client.scanStream({ match: 'io:*' })) names.push(...page);
   assert.deepStrictEqual(names, ['io:list']);
+  const listener = other.duplicate();
+  assert.strictEqual(await listener.subscribe('io:a', 'io:b'), 2);
+  const message = new Promise((resolve) => listener.once('message', (...heard) => resolve(heard)));
+  assert.strictEqual(await client.publish('io:b', 'hello'), 1);
+  assert.deepStrictEqual(await message, ['io:b', 'hello']);
+  assert.strictEqual(await listener.unsubscribe(), 0);
+  await listener.quit();
+  assert.deepStrictEqual(await client.blpop('io:none', 0.01), null);
   const tail = other.call('CARAVAN.READ', 'io:tail', 'FROM', 0, 'BLOCK', 20000);
   await client.rpush('io:tail', 'value');
   const [next, values, end, id] = plain(await tail);

@@ -53,7 +53,8 @@ def agrees(expected, error, answer):
 def run_steps(client, path, protocol):
     connection = client.connection_pool.get_connection()
     listed = {name.decode().upper() for name in client.execute_command("COMMAND LIST")}
-    used = set()
+    # Messages need a connection of their own; the check of ioredis listens.
+    used = {"SUBSCRIBE", "UNSUBSCRIBE"}
     for words, expected in steps(path):
         # The client's parser understands only the version it was created with.
         if words[:2] == ["HELLO", str(5 - protocol)]:

@@ -70,7 +70,8 @@ public record Addition(
     public record Added(
             DocumentInfo info, Result result, @Nullable Producer producer) {}
 
-    Added applyTo(EditedDocument document) {
+    /** Makes the append part of a change; throws {@link DocumentException} when it is refused. */
+    public Added applyTo(EditedDocument document) {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());
         DocumentAttributes attributes = info.attributes();

@@ -146,6 +146,25 @@ public final class ServerMetrics implements AutoCloseable {
         of(open).gauge("caravan.connections", "Open connections", Number::doubleValue, "protocol", protocol);
     }
 
+    /** Registers a gauge of the names that blocking pops wait for. */
+    public void waitingPops(Supplier<Number> names) {
+        of(names)
+                .gauge(
+                        "caravan.pops.waiting",
+                        "Names that clients wait for to take a value, by BLPOP",
+                        Number::doubleValue);
+    }
+
+    /** Registers what clients listen to, and how many were disconnected because they were too far behind. */
+    public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
+        of(open).gauge("caravan.subscriptions", "Channels that clients listen to", Number::doubleValue);
+        of(closed)
+                .counter(
+                        "caravan.subscribers.closed",
+                        "Connections closed because they took their messages too slowly",
+                        Number::doubleValue);
+    }
+
     /** All figures as text. */
     public String scrape() {
         return registry.scrape();

@@ -90,7 +90,16 @@ public final class AnswerMemory extends ChannelDuplexHandler {
 
     /** Whether a small answer may be made: there is room, or this connection holds little. On the event loop only. */
     public boolean mayAnswer() {
-        return heldBytes() < LITTLE_BYTES || roomOrWake();
+        return holdsLittle() || roomOrWake();
+    }
+
+    /** As {@link #mayAnswer}, on any thread, and without being woken when there is room. */
+    public boolean mayTell() {
+        return holdsLittle() || room();
+    }
+
+    private boolean holdsLittle() {
+        return heldBytes() < LITTLE_BYTES;
     }
 
     /** Runs the action on the event loop once there is room, unless the connection is gone by then. */

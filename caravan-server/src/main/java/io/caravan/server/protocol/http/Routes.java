@@ -26,6 +26,7 @@ import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.protocol.http.endpoint.OperatorPages;
 import io.caravan.server.protocol.http.endpoint.Relay;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
+import io.caravan.server.protocol.http.endpoint.StreamBatches;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
 import io.caravan.server.protocol.http.endpoint.ValuePages;
@@ -70,10 +71,18 @@ final class Routes {
                 new Route(GET, STREAM, "readStream", READ, Set.of(200, 204, 304, 404, 409, 410), reads::read),
                 new Route(HEAD, STREAM, "describeStream", READ, Set.of(200, 404, 410), reads::describe),
                 new Route(DELETE, STREAM, "deleteStream", WRITE, Set.of(204, 404, 409, 410, 507), writes::delete),
+                new Route(
+                        POST,
+                        "/v1/batch",
+                        "changeStreams",
+                        WRITE,
+                        Set.of(200, 404, 409, 410, 507),
+                        new StreamBatches(endpoints)::change),
                 new Route(GET, "/v1/documents", "listDocuments", READ, Set.of(200), new DocumentList(endpoints)),
                 new Route(
                         GET, VALUES, "readValues", READ, Set.of(200, 404, 409, 410), new ValuePages(endpoints)::values),
                 new Route(GET, "/v1/store", "store", ADMIN, Set.of(200), operators::store),
+                new Route(POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, Set.of(204, 507), operators::checkpoint),
                 new Route(GET, "/v1/clients", "clients", ADMIN, Set.of(200), operators::clients),
                 new Route(GET, "/v1/settings", "settings", ADMIN, Set.of(200), operators::settings),
                 new Route(GET, "/v1/archive", "archive", ADMIN, Set.of(200), archive::status),

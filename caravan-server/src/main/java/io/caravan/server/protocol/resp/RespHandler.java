@@ -60,6 +60,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.session = protocol.newSession(channel);
         this.replies =
                 new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress, () -> inProgress);
+        protocol.listening(session, channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), runner);
         this.inFlight = inFlight;
@@ -205,6 +206,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         protocol.forget(session);
         session.end();
         session.transaction(null);
+        session.subscriptions().removeAll();
         runner.close();
         replies.close();
     }

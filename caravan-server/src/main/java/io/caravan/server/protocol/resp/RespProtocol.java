@@ -24,17 +24,22 @@ import io.caravan.server.protocol.resp.commands.ExtensionCommands;
 import io.caravan.server.protocol.resp.commands.KeyCommands;
 import io.caravan.server.protocol.resp.commands.ListCommands;
 import io.caravan.server.protocol.resp.commands.PersistenceCommands;
+import io.caravan.server.protocol.resp.commands.PopCommands;
+import io.caravan.server.protocol.resp.commands.PubSubCommands;
 import io.caravan.server.protocol.resp.commands.ScanCommands;
 import io.caravan.server.protocol.resp.commands.ServerCommands;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
+import io.caravan.server.protocol.resp.dispatch.Channels;
 import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Placement;
 import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Subscriber;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -61,6 +66,7 @@ public final class RespProtocol implements WireProtocol {
     private final Authenticator authenticator;
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
     private final ClientRegistry clients = new ClientRegistry();
+    private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
     private final Placement placement;
@@ -95,8 +101,12 @@ public final class RespProtocol implements WireProtocol {
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", () -> clients.all().size());
+        PopCommands pops = new PopCommands(documents, readers, limits.maxRequestBytes());
+        metrics.waitingPops(pops::waiting);
+        metrics.subscriptions(channels::subscriptions, channels::closed);
         List.of(
                         new ListCommands(documents).all(),
+                        pops.all(),
                         new KeyCommands(documents).all(),
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),
@@ -104,6 +114,7 @@ public final class RespProtocol implements WireProtocol {
                         new CarryCommands(documents).all(),
                         new ArchiveCommands(archiver, restores).all(),
                         new BackupCommands(backups).all(),
+                        PubSubCommands.all(channels),
                         new TransactionCommands(limits).all(),
                         new PersistenceCommands(documents, status, readers, clock).all(),
                         new ServerCommands(status, table).all(),
@@ -185,6 +196,11 @@ public final class RespProtocol implements WireProtocol {
 
     void forget(Session session) {
         clients.remove(session);
+    }
+
+    /** Has the connection able to listen to channels. */
+    void listening(Session session, Channel channel, ReplyQueue replies) {
+        session.subscriber(new Subscriber(channels, channel, session, replies));
     }
 
     /** Watches a request from now on. */

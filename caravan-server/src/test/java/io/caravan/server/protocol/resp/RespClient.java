@@ -86,6 +86,7 @@ public final class RespClient implements AutoCloseable {
             case '$' -> bulk("$", Integer.parseInt(line.substring(1)));
             case '=' -> bulk("=", Integer.parseInt(line.substring(1)));
             case '*' -> array(Integer.parseInt(line.substring(1)));
+            case '>' -> ">" + array(Integer.parseInt(line.substring(1)));
             case '~' -> "~" + array(Integer.parseInt(line.substring(1)));
             case '%' -> map(Integer.parseInt(line.substring(1)));
             default -> line;

@@ -125,6 +125,13 @@ public final class Problem extends RuntimeException {
         };
     }
 
+    /** The same refusal with these words before its detail, which say what part of a request it is about. */
+    public Problem about(String part) {
+        Problem told = new Problem(status, code, part + detail());
+        told.headers.putAll(headers);
+        return told;
+    }
+
     public Problem with(String header, String value) {
         headers.put(header, value);
         return this;

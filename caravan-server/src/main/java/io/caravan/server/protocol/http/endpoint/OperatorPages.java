@@ -39,6 +39,15 @@ public final class OperatorPages {
         endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
     }
 
+    /** Publishes a checkpoint, and answers when that is done. No change needs it to be durable. */
+    public void checkpoint(Exchange exchange) {
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> {
+            documents.checkpoint();
+            exchange.answer(new Answer(204).uncached());
+        });
+    }
+
     private Map<String, Object> listed(Stream<ClientInfo> others) {
         List<ClientInfo> listed = Stream.concat(
                         others.limit(MAX_CLIENTS), httpClients.get().limit(MAX_CLIENTS))

@@ -217,7 +217,7 @@ public final class StreamWrites {
                                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
     }
 
-    private static DocumentInfo trim(EditedDocument document, Offset offset) {
+    static DocumentInfo trim(EditedDocument document, Offset offset) {
         DocumentInfo info = ReadRequest.required(document.info(), document.name());
         document.trimTo(offset.atLeastFirstIn(info));
         return ReadRequest.required(document.info(), document.name());

@@ -199,6 +199,38 @@ public sealed interface Reply {
         }
     }
 
+    /** What is told without having been asked for; an array in RESP 2. */
+    record Push(List<? extends Reply> elements) implements Reply {
+        /** A push of plain values, see {@link Reply#of}. */
+        public static Push of(@Nullable Object... values) {
+            return new Push(Array.of(values).elements());
+        }
+
+        @Override
+        public void encode(ByteBuf out, Protocol protocol) {
+            RespBytes.putNumber(out, protocol == Protocol.RESP2 ? '*' : '>', elements.size());
+            elements.forEach(element -> element.encode(out, protocol));
+        }
+
+        @Override
+        public long heldBytes() {
+            return Reply.heldBytes(elements);
+        }
+    }
+
+    /** Several answers to one request, one after the other. */
+    record Sequence(List<? extends Reply> replies) implements Reply {
+        @Override
+        public void encode(ByteBuf out, Protocol protocol) {
+            replies.forEach(reply -> reply.encode(out, protocol));
+        }
+
+        @Override
+        public long heldBytes() {
+            return Reply.heldBytes(replies);
+        }
+    }
+
     /** Several answers in no order; an array in RESP 2. */
     record Set(List<? extends Reply> elements) implements Reply {
         @Override

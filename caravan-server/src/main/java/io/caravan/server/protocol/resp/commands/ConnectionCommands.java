@@ -51,6 +51,9 @@ public final class ConnectionCommands {
     }
 
     private static Reply ping(Session session, Command command) {
+        if (session.onlyListens() && command.size() <= 2) {
+            return Reply.Array.of("pong", command.size() == 1 ? "" : command.word(1));
+        }
         return switch (command.size()) {
             case 1 -> new Reply.Simple("PONG");
             case 2 -> new Reply.Bulk(command.word(1));

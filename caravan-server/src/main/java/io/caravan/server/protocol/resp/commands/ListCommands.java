@@ -33,8 +33,6 @@ public final class ListCommands {
                         .write((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that holds some.")
                         .write((session, command) -> append(command, document -> Presence.of(document) != null)),
-                list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
-                        .take(this::pop),
                 list("LTRIM", 4, FIRST, "", "Drops the values before a range.").write(this::trim),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .inTransaction(this::rangeInTransaction)
@@ -68,28 +66,7 @@ public final class ListCommands {
         });
     }
 
-    /** A value is read before it is dropped: by itself, and as part of a transaction. */
-    private Change pop(Session session, Command command) {
-        if (command.size() > 3) {
-            throw CommandException.wrongArity("lpop");
-        }
-        boolean single = command.size() == 2;
-        long count = single ? 1 : command.count(2);
-        return Change.of(name(command), document -> {
-            DocumentInfo info = document.info();
-            if (info == null || info.count() == 0) {
-                return single ? Reply.Null.BULK : Reply.Null.ARRAY;
-            }
-            long end = info.firstSequence() + Math.min(count, info.count());
-            List<byte[]> values = document.values(new SequenceRange(info.firstSequence(), end));
-            if (count > 0) {
-                Presence.trim(document, info, end);
-            }
-            return single ? one(values) : new Reply.Values(values);
-        });
-    }
-
-    private static Reply one(List<byte[]> values) {
+    static Reply one(List<byte[]> values) {
         return Reply.of(values.isEmpty() ? null : values.get(0));
     }
 

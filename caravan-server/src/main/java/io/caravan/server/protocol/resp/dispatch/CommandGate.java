@@ -8,11 +8,14 @@ import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Refuses commands before they run: those that do not exist, have the wrong number of words, or are not allowed. */
 public final class CommandGate {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
+
+    private static final Set<String> WHILE_LISTENING = Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PING", "QUIT", "RESET");
 
     private CommandGate() {}
 
@@ -27,6 +30,11 @@ public final class CommandGate {
         }
         if (!spec.takes(command.size())) {
             return spec.wrongArity();
+        }
+        if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
+            return new Reply.Error("ERR Can't execute '" + spec.lowerName()
+                    + "': only SUBSCRIBE / UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; with HELLO 3,"
+                    + " before SUBSCRIBE, all commands are");
         }
         Principal principal = session.principal();
         return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE

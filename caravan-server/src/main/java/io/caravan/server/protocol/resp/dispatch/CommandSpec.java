@@ -111,6 +111,11 @@ public record CommandSpec(
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
+    /** A command about messages. */
+    public static Builder pubsub(String name, int arity, String summary) {
+        return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
+    }
+
     boolean takes(int words) {
         return arity >= 0 ? words == arity : words >= -arity;
     }
@@ -203,6 +208,11 @@ public record CommandSpec(
         /** Reads what it then removes. */
         public CommandSpec take(Action.Write action) {
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
+        }
+
+        /** As {@link #take}, in several turns, outside of a transaction. */
+        public CommandSpec takeInTurns(Action.Stream action) {
+            return build("write", Access.READ_AND_WRITE, action);
         }
 
         /** Reads what documents are, of a transaction too. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Placement {
     /** What concerns the connection or the host itself, and runs on each. */
-    private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions");
+    private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
     private static final Set<String> OWN =
             Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE", "CARAVAN.DRAIN");

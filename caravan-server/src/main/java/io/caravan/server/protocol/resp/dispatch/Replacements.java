@@ -16,12 +16,20 @@ final class Replacements {
 
     static {
         advise("values are appended at the tail only: use RPUSH", "LPUSH LPUSHX LINSERT");
-        advise("values are dropped from the head only: use LPOP or LTRIM", "RPOP LREM LMPOP");
+        advise("values are dropped from the head only: use LPOP or LTRIM", "LREM LMPOP");
+        advise(
+                "values are dropped from the head only, and no sequence is given out twice: use LPOP for the oldest"
+                        + " value, or LINDEX key -1 to read the newest one",
+                "RPOP");
+        advise(
+                "values are dropped from the head only, and no sequence is given out twice: use BLPOP for the oldest"
+                        + " value, or CARAVAN.READ with BLOCK to read what comes next",
+                "BRPOP");
         advise("values never change: append another one with RPUSH", "LSET");
         advise(
                 "values stay in their document: use LPOP, and RPUSH onto the other one",
                 "LMOVE RPOPLPUSH BLMOVE BRPOPLPUSH");
-        advise("use CARAVAN.READ with BLOCK, and LPOP or CARAVAN.TRIM afterwards", "BLPOP BRPOP BLMPOP");
+        advise("use BLPOP, which takes one value, and LPOP with a count for more", "BLMPOP");
         advise("use LRANGE and look", "LPOS");
         advise(
                 "documents hold lists: use RPUSH, and LINDEX key -1 for the newest value",
@@ -32,8 +40,10 @@ final class Replacements {
                 "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD "
                         + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
         advise(
-                "use CARAVAN.READ with BLOCK, which returns each value once",
-                "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE PUBLISH SPUBLISH");
+                "use SUBSCRIBE with the name of each channel, or CARAVAN.READ with BLOCK, which loses nothing",
+                "PSUBSCRIBE SSUBSCRIBE");
+        advise("use UNSUBSCRIBE", "PUNSUBSCRIBE SUNSUBSCRIBE");
+        advise("use PUBLISH, whose answer counts those who listen", "SPUBLISH PUBSUB");
         advise("use RPUSH", "XADD");
         advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");
         advise("use LLEN", "XLEN");

@@ -4,6 +4,7 @@ import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import java.net.SocketAddress;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class Session {
     private boolean quitting;
     private volatile boolean ending;
     private @Nullable Runnable onEnding;
+    private @Nullable Subscriber subscriber;
 
     public Session(long id, SocketAddress remote, SocketAddress local, Authenticator authenticator) {
         this.id = id;
@@ -130,6 +132,21 @@ public final class Session {
         transaction = begun;
     }
 
+    /** Sets what messages go to, when the connection begins. */
+    public void subscriber(Subscriber listening) {
+        subscriber = listening;
+    }
+
+    /** The channels that the connection listens to. */
+    public Subscriber subscriptions() {
+        return Objects.requireNonNull(subscriber, "a connection has a subscriber");
+    }
+
+    /** Whether it listens, and speaks the version in which an answer cannot be told from a message. */
+    public boolean onlyListens() {
+        return protocol == Protocol.RESP2 && subscriber != null && subscriber.count() > 0;
+    }
+
     /** Makes the session what it was when the connection began. */
     public void reset() {
         name = "";
@@ -138,6 +155,7 @@ public final class Session {
         principal = unproved();
         protocol = Protocol.RESP2;
         transaction(null);
+        subscriptions().removeAll();
     }
 
     /** Whether the connection ends after the answers to all that came so far. */

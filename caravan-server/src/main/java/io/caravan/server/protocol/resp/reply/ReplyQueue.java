@@ -63,6 +63,13 @@ public final class ReplyQueue {
         return reply;
     }
 
+    /** Adds what nobody asked for behind the answers to all that came, unless the connection is gone. */
+    public void push(Protocol protocol, Reply message) {
+        if (!closed) {
+            open(protocol, new PendingReply.Observer() {}).complete(message);
+        }
+    }
+
     /** Counts what an answer, or a piece of one, takes in memory until it is written; on any thread. */
     public void hold(long bytes) {
         heldBytes.addAndGet(bytes);
@@ -72,6 +79,11 @@ public final class ReplyQueue {
     /** Whether no more answers should be asked for until some have been written; on any thread. */
     public boolean full() {
         return heldBytes.get() >= FULL_BYTES;
+    }
+
+    /** What the answers take in memory that wait to be written, about; on any thread. */
+    public long heldBytes() {
+        return heldBytes.get();
     }
 
     /** What the answers are counted in, which says whether there is room for more. */

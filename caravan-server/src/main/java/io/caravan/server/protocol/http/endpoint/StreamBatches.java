@@ -1,0 +1,72 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Preparation;
+import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.security.Permission;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Changes of several streams in one step: all of them or none. */
+public final class StreamBatches {
+    private final Endpoints endpoints;
+
+    public StreamBatches(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    /** Makes the changes that the body names, in their order, as one write. */
+    public void change(Exchange exchange) {
+        // Parsing takes time, and so does validating JSON.
+        endpoints.writeApart(exchange, documents -> {
+            List<StreamChange> changes = BatchBody.parse(
+                    exchange.request().body(), endpoints.config().maxBatchBytes());
+            Set<DocumentName> names = new LinkedHashSet<>();
+            changes.forEach(change -> names.add(change.name()));
+            names.forEach(name -> Gate.checkDocument(exchange.principal(), Permission.WRITE, name));
+            write(
+                    documents,
+                    names,
+                    edits -> apply(changes, edits),
+                    Endpoints.answering(exchange, results -> Answer.json(200, Map.of("changes", results))));
+        });
+    }
+
+    private void write(
+            DocumentService documents,
+            Set<DocumentName> names,
+            Function<DocumentEdits, List<Map<String, Object>>> change,
+            Outcome<List<Map<String, Object>>> outcome) {
+        Preparation preparation = new Preparation(endpoints.config().maxBatchBytes());
+        try {
+            documents.write(names, change, preparation, outcome);
+        } catch (UnpreparedException longJson) {
+            documents.writeWaiting(names, change, preparation, outcome);
+        }
+    }
+
+    private static List<Map<String, Object>> apply(List<StreamChange> changes, DocumentEdits edits) {
+        List<Map<String, Object>> results = new ArrayList<>(changes.size());
+        for (StreamChange change : changes) {
+            try {
+                results.add(change.applyTo(edits.document(change.name())));
+            } catch (DocumentException | Problem refused) {
+                int number = results.size() + 1;
+                throw Problem.of(refused).about("nothing was changed, because of change " + number + ": ");
+            }
+        }
+        return results;
+    }
+}

@@ -1,0 +1,68 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Addition;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.StreamName;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** One change of a batch. */
+sealed interface StreamChange {
+    /** The document that is changed. */
+    DocumentName name();
+
+    /** Makes it part of a change, and tells what the stream is then. */
+    Map<String, Object> applyTo(EditedDocument document);
+
+    /**
+     * Appends to a stream that exists.
+     *
+     * @param sequence that the first value must get, if one is given
+     */
+    record Append(DocumentName name, List<byte[]> values, OptionalLong sequence) implements StreamChange {
+        @Override
+        public Map<String, Object> applyTo(EditedDocument document) {
+            Addition addition = new Addition(values, false, null, null, null, sequence);
+            return told(name, addition.applyTo(document).info());
+        }
+    }
+
+    /** Drops the values before an offset. */
+    record Trim(DocumentName name, Offset to) implements StreamChange {
+        @Override
+        public Map<String, Object> applyTo(EditedDocument document) {
+            return told(name, StreamWrites.trim(document, to));
+        }
+    }
+
+    /** Deletes a stream that exists. */
+    record Delete(DocumentName name) implements StreamChange {
+        @Override
+        public Map<String, Object> applyTo(EditedDocument document) {
+            if (!document.delete()) {
+                throw ReadRequest.notFound(name);
+            }
+            Map<String, Object> told = path(name);
+            told.put("deleted", true);
+            return told;
+        }
+    }
+
+    private static Map<String, Object> told(DocumentName name, DocumentInfo info) {
+        Map<String, Object> told = path(name);
+        told.put("firstOffset", Offset.of(info.firstSequence()));
+        told.put("nextOffset", Offset.of(info.nextSequence()));
+        return told;
+    }
+
+    private static Map<String, Object> path(DocumentName name) {
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("path", StreamName.path(name));
+        return told;
+    }
+}

@@ -1,0 +1,312 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Preparation;
+import io.caravan.server.document.Tail;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys;
+import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.reply.Errors;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code BLPOP}: takes the oldest value of the first document that has one, or waits for its turn and a value, without
+ * a thread. The wait ends after its time, and when the client goes or the server stops; nothing is taken after that.
+ *
+ * <p>It looks at its documents when it begins, when one of them has changed, and when it becomes the first that waits
+ * for one. It does so beside its connection's turns, because those wait while the answers of all connections are at
+ * their limit, and others wait behind it in the {@link PopQueues}.
+ */
+final class BlockingPop implements Reading {
+    /** All words but the first and the last. */
+    static final Keys KEYS = new Keys(1, -2, 1);
+    /** Names that one command may wait for. */
+    static final int MAX_NAMES = 1_024;
+    /** Seconds, for some thirty years at most. */
+    private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
+
+    private final DocumentService documents;
+    private final PopQueues queues;
+    private final Executor readers;
+    private final long maxBytes;
+    private final Session session;
+    private final Reading.Context context;
+    private final EventLoop loop;
+    private final List<DocumentName> names;
+    private final long timeoutMillis;
+    private final Runnable waiter = this::wake;
+
+    private boolean begun;
+    private boolean scheduled;
+    private volatile boolean over;
+    private volatile boolean answered;
+    /** The event loop's. */
+    private @Nullable Future<?> timeout;
+
+    /** Guarded by this, as are the next three. */
+    private final List<Tail> tails = new ArrayList<>();
+
+    private boolean ended;
+    /** Whether to look again before waiting. */
+    private boolean woken;
+    /** Whether no thread looks, and the next wake must find one. */
+    private boolean waiting;
+
+    BlockingPop(
+            DocumentService documents,
+            PopQueues queues,
+            Executor readers,
+            long maxBytes,
+            Session session,
+            Command command,
+            Reading.Context context) {
+        this.documents = documents;
+        this.queues = queues;
+        this.readers = readers;
+        this.maxBytes = maxBytes;
+        this.session = session;
+        this.context = context;
+        this.loop = context.channel().eventLoop();
+        this.timeoutMillis = timeoutMillis(command);
+        this.names = names(command);
+    }
+
+    /** The documents that the command names, each once. */
+    static List<DocumentName> names(Command command) {
+        LinkedHashSet<DocumentName> names = new LinkedHashSet<>();
+        KEYS.of(command).forEach(name -> names.add(DocumentName.of(name)));
+        if (names.size() > MAX_NAMES) {
+            throw new CommandException("ERR BLPOP takes at most " + MAX_NAMES + " names, not " + names.size());
+        }
+        return List.copyOf(names);
+    }
+
+    /** How long the command waits; 0 is for ever. */
+    static long timeoutMillis(Command command) {
+        String seconds = command.shortText(command.size() - 1);
+        if (!TIMEOUT.matcher(seconds).matches()) {
+            throw new CommandException("ERR timeout is not a float or out of range");
+        }
+        double millis = Double.parseDouble(seconds) * TimeUnit.SECONDS.toMillis(1);
+        if (millis < 0) {
+            throw new CommandException("ERR timeout is negative");
+        }
+        return (long) Math.ceil(millis);
+    }
+
+    @Override
+    public boolean proceed() {
+        if (answered) {
+            return true;
+        }
+        if (!begun) {
+            begun = true;
+            context.checkStillKnown();
+            names.forEach(this::fetch);
+            queues.join(names, waiter);
+        }
+        return turn();
+    }
+
+    /** Has a document that only the archive has fetched from there, as a read does. */
+    private void fetch(DocumentName name) {
+        if (documents.peek(name) == null) {
+            documents.find(name);
+        }
+    }
+
+    /** Looks until there is an answer, or nothing to look at; returns whether there is or will be an answer. */
+    private boolean turn() {
+        try {
+            do {
+                if (looked()) {
+                    end();
+                    return true;
+                }
+                schedule();
+            } while (!leave());
+            return false;
+        } catch (RuntimeException | Error problem) {
+            end();
+            throw problem;
+        }
+    }
+
+    private boolean looked() {
+        context.checkStillKnown();
+        if (over) {
+            context.place().complete(Reply.Null.ARRAY);
+            return true;
+        }
+        List<DocumentName> mine = queues.first(names, waiter);
+        watch(mine);
+        // An attempt in vain is a change too, and would wake this one again.
+        if (mine.stream().noneMatch(this::hasValues)) {
+            return false;
+        }
+        if (!documents.writable()) {
+            documents.onWritable(this::wake);
+            return false;
+        }
+        Attempt attempt = new Attempt(mine);
+        documents.writeWaiting(mine, attempt::take, new Preparation(maxBytes), attempt);
+        return attempt.done();
+    }
+
+    private boolean hasValues(DocumentName name) {
+        DocumentInfo info = documents.peek(name);
+        return info != null && info.count() > 0;
+    }
+
+    private synchronized void watch(List<DocumentName> mine) {
+        closeTails();
+        if (!ended) {
+            mine.forEach(name -> tails.add(documents.onChange(name, this::wake)));
+        }
+    }
+
+    private synchronized void closeTails() {
+        tails.forEach(Tail::close);
+        tails.clear();
+    }
+
+    /** Waits from now on; returns false when there is something to look at already. */
+    private synchronized boolean leave() {
+        waiting = !woken;
+        woken = false;
+        return waiting;
+    }
+
+    /** Has it look again, on any thread. */
+    private void wake() {
+        synchronized (this) {
+            if (!waiting) {
+                woken = true;
+                return;
+            }
+            waiting = false;
+        }
+        try {
+            readers.execute(this::goOn);
+        } catch (RejectedExecutionException stopping) {
+            context.channel().close();
+        }
+    }
+
+    /** A turn after the first. */
+    private void goOn() {
+        try {
+            answered = turn();
+        } catch (RuntimeException problem) {
+            context.place().complete(Errors.reply(problem));
+            answered = true;
+        } catch (Error broken) {
+            context.channel().close();
+            throw broken;
+        }
+        if (answered) {
+            context.wake().run();
+        }
+    }
+
+    /** Sees to it that the wait ends; once. */
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            loop.execute(() -> {
+                if (timeoutMillis > 0) {
+                    timeout = loop.schedule(this::giveUp, timeoutMillis, TimeUnit.MILLISECONDS);
+                }
+                session.onEnding(this::giveUp);
+            });
+        }
+    }
+
+    /** Takes nothing from now on; on the event loop. */
+    private void giveUp() {
+        over = true;
+        end();
+        wake();
+    }
+
+    /** Lets those behind it have their turn, and waits for nothing any more; on any thread. */
+    private void end() {
+        synchronized (this) {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            closeTails();
+        }
+        queues.leave(names, waiter);
+        if (scheduled) {
+            loop.execute(this::forgetEnding);
+        }
+    }
+
+    private void forgetEnding() {
+        session.onEnding(null);
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+
+    /** One change that takes a value, if there is one still, and the client too. */
+    private final class Attempt implements Outcome<Boolean> {
+        private final List<DocumentName> mine;
+        private @Nullable Reply taken;
+        private @Nullable RuntimeException refused;
+
+        Attempt(List<DocumentName> mine) {
+            this.mine = mine;
+        }
+
+        /** Is called again when it lacked the value, or others came first; returns whether it takes something. */
+        boolean take(DocumentEdits edits) {
+            boolean gone = over || !context.channel().isActive();
+            taken = gone ? null : PopCommands.takeFirst(mine, edits);
+            context.place().hold(taken == null ? 0 : taken.heldBytes());
+            return taken != null;
+        }
+
+        /** Whether a value has been taken, which is answered once that is durable. */
+        boolean done() {
+            if (taken == null && refused != null) {
+                throw refused;
+            }
+            return taken != null;
+        }
+
+        @Override
+        public void success(Boolean took) {
+            if (taken != null) {
+                context.place().complete(taken);
+            }
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            if (taken != null) {
+                context.place().complete(Errors.reply(problem));
+            } else {
+                refused = problem;
+            }
+        }
+    }
+}

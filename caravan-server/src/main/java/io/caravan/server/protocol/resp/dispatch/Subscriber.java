@@ -1,0 +1,114 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import io.netty.channel.Channel;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels that one connection listens to, and the way of their messages to it: behind the answers to what it has
+ * asked for, and counted in the memory for answers from the moment they are published. Used on the event loop, except
+ * for {@link #tell} and {@link #closeBehind}.
+ */
+public final class Subscriber {
+    private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
+
+    /** Messages that a connection may be behind, in bytes: what one that takes them is sent at once must fit. */
+    static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
+
+    private final Channels channels;
+    private final Channel channel;
+    private final Session session;
+    private final ReplyQueue replies;
+    private final Set<DocumentName> names = new LinkedHashSet<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    /** Listens to nothing yet. */
+    public Subscriber(Channels channels, Channel channel, Session session, ReplyQueue replies) {
+        this.channels = channels;
+        this.channel = channel;
+        this.session = session;
+        this.replies = replies;
+    }
+
+    /**
+     * Listens to a channel too; returns false when it does so already.
+     *
+     * @throws io.caravan.server.protocol.resp.codec.CommandException when the user may not, or there are too many
+     */
+    public boolean add(DocumentName name) {
+        CommandGate.require(session.principal(), Permission.READ, name);
+        if (names.contains(name)) {
+            return false;
+        }
+        channels.add(name, this);
+        return names.add(name);
+    }
+
+    /** Listens to a channel no more. */
+    public void remove(DocumentName name) {
+        if (names.remove(name)) {
+            channels.remove(name, this);
+        }
+    }
+
+    /** Listens to nothing any more. */
+    public void removeAll() {
+        names().forEach(this::remove);
+    }
+
+    /** The channels, in the order in which they were added. */
+    public Collection<DocumentName> names() {
+        return List.copyOf(names);
+    }
+
+    public int count() {
+        return names.size();
+    }
+
+    /** Sends a message; returns false when the connection is too far behind. */
+    boolean tell(DocumentName name, Reply message) {
+        long bytes = message.heldBytes();
+        if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell()) {
+            return false;
+        }
+        replies.hold(bytes);
+        channel.eventLoop().execute(() -> {
+            replies.hold(-bytes);
+            pass(name, message);
+        });
+        return true;
+    }
+
+    /** The user's rights may have changed since it began to listen. */
+    private void pass(DocumentName name, Reply message) {
+        Principal principal = session.principal();
+        if (principal == null || !principal.may(Permission.READ, name)) {
+            channel.close();
+        } else if (names.contains(name) && !session.quitting()) {
+            replies.push(session.protocol(), message);
+        }
+    }
+
+    /** Closes the connection, which is too far behind; returns false when that was done before. */
+    boolean closeBehind() {
+        if (!closing.compareAndSet(false, true)) {
+            return false;
+        }
+        LOG.warn(
+                "closing {}: it has not taken {} bytes of messages, or too much of all answers together",
+                channel.remoteAddress(),
+                replies.heldBytes());
+        channel.close();
+        return true;
+    }
+}

@@ -1,0 +1,264 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.HeldStore;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.ForwardingListStore;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Changes of several streams, all or none, and checkpoints. */
+class BatchTest {
+    private static final String FIRST = "0000000000000000_0000000000000000";
+    private static final String SECOND = "0000000000000001_0000000000000000";
+    private static final String THIRD = "0000000000000002_0000000000000000";
+
+    @TempDir
+    private Path directory;
+
+    private final CompletableFuture<Void> checkpointed = new CompletableFuture<>();
+    private HeldStore store;
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        serve(Authenticator.open());
+        server.create("/v1/stream/a", "text/plain");
+        server.create("/v1/stream/b", "text/plain");
+        server.create("/v1/stream/json", "application/json");
+    }
+
+    private void serve(Authenticator authenticator) throws Exception {
+        store = new HeldStore(new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public void checkpoint() {
+                checkpointed.join();
+            }
+        });
+        server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG);
+        server.serve();
+    }
+
+    @AfterEach
+    void stop() {
+        checkpointed.complete(null);
+        store.release();
+        server.close();
+    }
+
+    private HttpResponse<String> batch(String... changes) throws Exception {
+        return server.send("POST", "/v1/batch", "{\"changes\":[" + String.join(",", changes) + "]}");
+    }
+
+    private static String append(String path, String value, String... more) {
+        return "{\"path\":\"/v1/stream/" + path + "\",\"append\":[\"" + value + "\"]" + String.join("", more) + "}";
+    }
+
+    private void refuses(int status, String code, String detail, String... changes) throws Exception {
+        HttpResponse<String> answer = batch(changes);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        Map<String, Object> problem = JsonTree.parse(answer.body());
+        assertThat(problem.get("code")).as(answer.body()).isEqualTo(code);
+        assertThat((String) problem.get("detail")).contains(detail);
+        assertThat(body("a")).isEmpty();
+        assertThat(body("b")).isEmpty();
+    }
+
+    private String body(String path) throws Exception {
+        return server.get("/v1/stream/" + path + "?offset=-1").body();
+    }
+
+    @Test
+    void allChangesAreOneWriteAndAnsweredOnceItIsDurable() throws Exception {
+        int before = store.accepted();
+        HttpResponse<String> answer = batch(
+                append("a", "one\\u00e9", ",\"ifOffset\":\"" + FIRST + "\""),
+                "{\"path\":\"/v1/stream/a\",\"append\":[\"dHdv\",\"\"],\"base64\":true,\"ifOffset\":\"" + SECOND
+                        + "\"}",
+                append("json", "{\\\"x\\\":1}"),
+                "{\"path\":\"/v1/stream/a\",\"trim\":\"" + SECOND + "\"}",
+                "{\"path\":\"/v1/stream/b\",\"delete\":true}");
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(store.accepted()).isEqualTo(before + 1);
+        assertThat(answer.body())
+                .startsWith("{\"changes\":[{\"path\":\"/v1/stream/a\",\"firstOffset\":\"" + FIRST
+                        + "\",\"nextOffset\":\"" + SECOND + "\"},")
+                .endsWith("{\"path\":\"/v1/stream/b\",\"deleted\":true}]}")
+                .contains("{\"path\":\"/v1/stream/json\",\"firstOffset\":\"" + FIRST + "\",\"nextOffset\":\"" + SECOND);
+        assertThat(body("a")).isEqualTo("two");
+        assertThat(body("json")).isEqualTo("[{\"x\":1}]");
+        assertThat(server.get("/v1/stream/b?offset=-1").statusCode()).isEqualTo(404);
+
+        store.hold();
+        int accepted = store.accepted();
+        CompletableFuture<HttpResponse<String>> waiting = server.sendAsync("GET", "/healthz");
+        assertThat(waiting.join().statusCode()).isEqualTo(200);
+        CompletableFuture<HttpResponse<String>> held = CompletableFuture.supplyAsync(() -> {
+            try {
+                return batch(append("a", "held"));
+            } catch (Exception problem) {
+                throw new AssertionError(problem);
+            }
+        });
+        store.awaitAccepted(accepted + 1);
+        assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
+        assertThat(held).isNotDone();
+        store.release();
+        assertThat(held.join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aRefusedChangeRefusesAll() throws Exception {
+        HttpResponse<String> conflict = batch(append("a", "x"), append("b", "x", ",\"ifOffset\":\"" + THIRD + "\""));
+        assertThat(conflict.statusCode()).isEqualTo(409);
+        assertThat(conflict.headers().firstValue("Stream-Next-Offset")).contains(FIRST);
+        refuses(
+                409,
+                "sequence_conflict",
+                "nothing was changed, because of change 2: document 'b'",
+                append("a", "x"),
+                append("b", "x", ",\"ifOffset\":\"" + THIRD + "\""));
+        refuses(404, "not_found", "change 2", append("a", "x"), append("missing", "x"));
+        refuses(404, "not_found", "change 3", append("a", "x"), append("b", "x"), delete("missing"));
+        refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no"));
+        refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
+        refuses(400, "offset_beyond_tail", "change 2", append("a", "x"), trim("a", THIRD));
+        refuses(404, "not_found", "change 2", delete("a"), append("a", "x"));
+        server.send("POST", "/v1/stream/json", null, "Stream-Closed", "true");
+        refuses(409, "closed", "change 2", append("a", "x"), append("json", "1"));
+    }
+
+    private static String delete(String path) {
+        return "{\"path\":\"/v1/stream/" + path + "\",\"delete\":true}";
+    }
+
+    private static String trim(String path, String to) {
+        return "{\"path\":\"/v1/stream/" + path + "\",\"trim\":\"" + to + "\"}";
+    }
+
+    @Test
+    void longJsonIsTakenToo() throws Exception {
+        String text = "\\\"" + "j".repeat(30_000) + "\\\"";
+        HttpResponse<String> answer = batch(append("json", text), append("a", "x"));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(body("json")).hasSize(30_004);
+    }
+
+    @Test
+    void whatIsNoBatchChangesNothing() throws Exception {
+        String good = append("a", "x");
+        for (String wrong : List.of(
+                "{\"path\":\"/v1/stream/b\"}",
+                "{\"append\":[\"x\"]}",
+                "{\"path\":\"b\",\"append\":[\"x\"]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":\"x\"}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[1]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"delete\":true}",
+                "{\"path\":\"/v1/stream/b\",\"delete\":false}",
+                "{\"path\":\"/v1/stream/b\",\"delete\":true,\"ifOffset\":\"" + FIRST + "\"}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"?\"],\"base64\":true}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"\\ud800\"]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"append\":[\"y\"]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifSequence\":1}",
+                "[]",
+                "7")) {
+            refuses(400, "invalid_batch", "", good, wrong);
+        }
+        refuses(400, "invalid_batch", "changes must hold one at least");
+        refuses(400, "invalid_offset", "change 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
+        refuses(501, "reserved", "", good, append("__ds/x", "x"));
+        for (String wrong : List.of(
+                "",
+                "x",
+                "[]",
+                "{}",
+                "{\"changes\":[]}",
+                "{\"changes\":[" + good,
+                "{\"changes\":[" + good + "],\"more\":1}",
+                "{\"changes\":[" + good + "]} 1")) {
+            assertThat(server.send("POST", "/v1/batch", wrong).statusCode())
+                    .as(wrong)
+                    .isEqualTo(400);
+        }
+        assertThat(body("a")).isEmpty();
+    }
+
+    @Test
+    void limitsAreCheckedBeforeAnythingIsChanged() throws Exception {
+        String many = IntStream.range(0, 1_001).mapToObj(i -> append("a", "x")).collect(Collectors.joining(","));
+        refuses(413, "too_many_changes", "at most 1000", many);
+        String values = Base64.getEncoder().encodeToString(new byte[1]);
+        String tooMany = IntStream.range(0, HttpFixture.MAX_BATCH_BYTES / 48 + 1)
+                .mapToObj(i -> "\"" + values + "\"")
+                .collect(Collectors.joining(","));
+        refuses(
+                413,
+                "too_many_messages",
+                "values of a batch",
+                "{\"path\":\"/v1/stream/a\",\"base64\":true,\"append\":[" + tooMany + "]}");
+        assertThat(server.send("POST", "/v1/batch", " ".repeat(HttpFixture.MAX_BODY_BYTES + 1))
+                        .statusCode())
+                .isEqualTo(413);
+    }
+
+    @Test
+    void everyStreamMustBeOnesOwnAndCheckpointsAreTheAdministrators() throws Exception {
+        stop();
+        Path users = Files.writeString(directory.resolve("users"), """
+                editor.secret = writes-some-of-them
+                editor.permissions = read, write
+                editor.prefixes = mine/
+                reader.secret = reads-and-reads
+                reader.permissions = read
+                admin.secret = administers
+                admin.permissions = admin
+                """);
+        serve(FileAuthenticator.ofSecrets(users));
+        String[] editor = {"Authorization", "Bearer writes-some-of-them"};
+        String[] typed = {"Authorization", "Bearer writes-some-of-them", "Content-Type", "text/plain"};
+        server.send("PUT", "/v1/stream/mine/a", null, typed);
+        String both = "{\"changes\":[" + append("mine/a", "x") + "," + append("theirs/a", "x") + "]}";
+        assertThat(server.send("POST", "/v1/batch", both, editor).statusCode()).isEqualTo(403);
+        assertThat(server.send("GET", "/v1/stream/mine/a?offset=-1", null, editor)
+                        .body())
+                .isEmpty();
+        String own = "{\"changes\":[" + append("mine/a", "x") + "]}";
+        assertThat(server.send("POST", "/v1/batch", own, editor).statusCode()).isEqualTo(200);
+        assertThat(server.send("POST", "/v1/batch", own, "Authorization", "Bearer reads-and-reads")
+                        .statusCode())
+                .isEqualTo(403);
+        assertThat(server.send("POST", "/v1/batch", own).statusCode()).isEqualTo(401);
+        checkpointed.complete(null);
+        assertThat(server.send("POST", "/v1/checkpoint", null, editor).statusCode())
+                .isEqualTo(403);
+        assertThat(server.send("POST", "/v1/checkpoint", null, "Authorization", "Bearer administers")
+                        .statusCode())
+                .isEqualTo(204);
+    }
+
+    @Test
+    void aCheckpointIsAnsweredWhenItIsPublished() throws Exception {
+        CompletableFuture<HttpResponse<String>> answer = server.sendAsync("POST", "/v1/checkpoint");
+        HttpFixture.await(() -> checkpointed.getNumberOfDependents() > 0);
+        assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
+        assertThat(answer).isNotDone();
+        checkpointed.complete(null);
+        assertThat(Objects.requireNonNull(answer.join()).statusCode()).isEqualTo(204);
+    }
+}

@@ -1,0 +1,183 @@
+package io.caravan.server.protocol.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Messages to those who listen. */
+class PubSubTest extends RespTestBase {
+    @TempDir
+    private static Path directory;
+
+    private RespClient listener(String... channels) throws IOException {
+        RespClient listener = fixture.connect();
+        for (String channel : channels) {
+            listener.call("SUBSCRIBE", channel);
+        }
+        return listener;
+    }
+
+    private void awaitFigure(String line) {
+        Eventually.await(line, () -> fixture.metrics.scrape().contains("\n" + line + "\n"));
+    }
+
+    @Test
+    void aMessageGoesToThoseWhoListen() throws IOException {
+        try (RespClient one = fixture.connect();
+                RespClient other = listener("b")) {
+            one.send("SUBSCRIBE", "a", "b", "a");
+            assertThat(one.read()).isEqualTo("[$subscribe, $a, :1]");
+            assertThat(one.read()).isEqualTo("[$subscribe, $b, :2]");
+            assertThat(one.read()).isEqualTo("[$subscribe, $a, :2]");
+            answers(":1", "PUBLISH", "a", "hello");
+            answers(":2", "PUBLISH", "b", "");
+            answers(":0", "PUBLISH", "c", "nobody");
+            assertThat(one.read()).isEqualTo("[$message, $a, $hello]");
+            assertThat(one.read()).isEqualTo("[$message, $b, $]");
+            assertThat(other.read()).isEqualTo("[$message, $b, $]");
+            awaitFigure("caravan_subscriptions 3.0");
+            assertThat(one.call("UNSUBSCRIBE", "b", "x")).isEqualTo("[$unsubscribe, $b, :1]");
+            assertThat(one.read()).isEqualTo("[$unsubscribe, $x, :1]");
+            answers(":1", "PUBLISH", "b", "again");
+            assertThat(other.read()).isEqualTo("[$message, $b, $again]");
+            assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, $a, :0]");
+            assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, null, :0]");
+            assertThat(one.call("LLEN", "a")).isEqualTo(":0");
+        }
+    }
+
+    @Test
+    void nothingIsStored() throws IOException {
+        try (RespClient listener = listener("a")) {
+            int before = fixture.store.accepted();
+            answers(":1", "PUBLISH", "a", "hello");
+            assertThat(listener.read()).isEqualTo("[$message, $a, $hello]");
+            assertThat(fixture.store.accepted()).isEqualTo(before);
+            answers(":0", "DBSIZE");
+        }
+    }
+
+    @Test
+    void inVersion2WhoListensDoesNothingElse() throws IOException {
+        client.call("SUBSCRIBE", "a");
+        fails("ERR Can't execute 'llen': only SUBSCRIBE / UNSUBSCRIBE / PING / QUIT / RESET", "LLEN", "a");
+        fails("ERR Can't execute 'publish'", "PUBLISH", "a", "b");
+        fails("ERR Can't execute 'multi'", "MULTI");
+        answers("[$pong, $]", "PING");
+        answers("[$pong, $hi]", "PING", "hi");
+        answers("+RESET", "RESET");
+        answers(":0", "LLEN", "a");
+        answers(":0", "PUBLISH", "a", "b");
+        client.call("SUBSCRIBE", "a");
+        answers("+OK", "QUIT");
+        assertThat(client.atEnd()).isTrue();
+        awaitFigure("caravan_subscriptions 0.0");
+    }
+
+    @Test
+    void inVersion3MessagesAreToldFromAnswers() throws IOException {
+        client.call("HELLO", "3");
+        answers(">[$subscribe, $a, :1]", "SUBSCRIBE", "a");
+        client.send("PUBLISH", "a", "own");
+        assertThat(new String[] {client.read(), client.read()})
+                .containsExactlyInAnyOrder(":1", ">[$message, $a, $own]");
+        answers(":1", "RPUSH", "a", "v");
+        answers("+PONG", "PING");
+        answers(">[$unsubscribe, $a, :0]", "UNSUBSCRIBE");
+    }
+
+    @Test
+    void messagesKeepTheirOrder() throws IOException {
+        int messages = 5_000;
+        try (RespClient listener = listener("a")) {
+            for (int i = 0; i < messages; i++) {
+                client.send("PUBLISH", "a", "m" + i);
+            }
+            for (int i = 0; i < messages; i++) {
+                assertThat(listener.read()).isEqualTo("[$message, $a, $m" + i + "]");
+                assertThat(client.read()).isEqualTo(":1");
+            }
+        }
+        assertThat(fixture.metrics.scrape()).contains("\ncaravan_subscribers_closed_total 0.0\n");
+    }
+
+    @Test
+    void whoTakesTooLittleIsDisconnectedAndOthersAreNot() throws IOException {
+        String message = "m".repeat(1_000_000);
+        try (RespClient slow = fixture.connect(4096);
+                RespClient fast = listener("a")) {
+            slow.call("SUBSCRIBE", "a");
+            int sent = 0;
+            while (client.call("PUBLISH", "a", message).equals(":2") && sent < 200) {
+                sent++;
+                assertThat(fast.read()).hasSizeGreaterThan(message.length());
+            }
+            assertThat(sent).isBetween(32, 100);
+            awaitFigure("caravan_subscribers_closed_total 1.0");
+            awaitFigure("caravan_subscriptions 1.0");
+            Eventually.await("its memory is free", () -> fixture.network.answerBytes() < message.length());
+            assertThat(fast.read()).hasSizeGreaterThan(message.length());
+            answers(":1", "PUBLISH", "a", "last");
+            assertThat(fast.read()).isEqualTo("[$message, $a, $last]");
+        }
+    }
+
+    @Test
+    void whoGoesListensNoMore() throws IOException {
+        RespClient gone = listener("a", "b");
+        awaitFigure("caravan_subscriptions 2.0");
+        gone.close();
+        awaitFigure("caravan_subscriptions 0.0");
+        answers(":0", "PUBLISH", "a", "b");
+        try (RespClient stopped = listener("a")) {
+            fixture.network.drain(Duration.ofSeconds(20));
+            assertThat(stopped.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void mistakesSubscribeToNothing() throws IOException {
+        fails("ERR wrong number of arguments for 'subscribe'", "SUBSCRIBE");
+        fails("ERR wrong number of arguments for 'publish'", "PUBLISH", "a");
+        fails("ERR a document's name", "SUBSCRIBE", "a", "n".repeat(1025));
+        answers(":0", "PUBLISH", "a", "b");
+        fails("ERR unknown command 'PSUBSCRIBE'", "PSUBSCRIBE", "a*");
+        client.call("MULTI");
+        fails("ERR SUBSCRIBE cannot be in MULTI", "SUBSCRIBE", "a");
+    }
+
+    @Test
+    void channelsNeedPermissionsAsDocumentsDo() throws IOException {
+        Path file = Files.writeString(directory.resolve("secrets.properties"), """
+                editor.secret = does-both-of-them
+                editor.permissions = read, write
+                editor.prefixes = mine/
+                reader.secret = reads-and-reads
+                reader.permissions = read
+                """);
+        FileAuthenticator authenticator = FileAuthenticator.ofSecrets(file);
+        try (RespFixture guarded = RespFixture.with(authenticator);
+                RespClient editor = guarded.connect();
+                RespClient reader = guarded.connect()) {
+            assertThat(reader.call("SUBSCRIBE", "mine/a")).isEqualTo("-NOAUTH Authentication required.");
+            editor.call("AUTH", "editor", "does-both-of-them");
+            reader.call("AUTH", "reader", "reads-and-reads");
+            assertThat(editor.call("SUBSCRIBE", "mine/a", "theirs/a")).startsWith("-NOPERM ");
+            assertThat(editor.call("PUBLISH", "theirs/a", "m")).startsWith("-NOPERM ");
+            assertThat(editor.call("PUBLISH", "mine/a", "m")).isEqualTo(":0");
+            assertThat(reader.call("PUBLISH", "mine/a", "m")).startsWith("-NOPERM ");
+            assertThat(reader.call("SUBSCRIBE", "mine/a")).isEqualTo("[$subscribe, $mine/a, :1]");
+            Files.writeString(file, Files.readString(file).replace("reads-and-reads", "another-secret"));
+            authenticator.reload();
+            editor.call("PUBLISH", "mine/a", "m");
+            assertThat(reader.atEnd()).isTrue();
+        }
+    }
+}
