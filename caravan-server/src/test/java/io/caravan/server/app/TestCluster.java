@@ -56,7 +56,7 @@ public final class TestCluster implements AutoCloseable {
         this.tls = tls;
         this.file = new ClusterFile(UUID.randomUUID(), freeHosts());
         for (ClusterHost host : file.hosts()) {
-            start(host.id(), true);
+            start(host.id(), GroupConfig.Start.CREATE);
         }
     }
 
@@ -79,10 +79,10 @@ public final class TestCluster implements AutoCloseable {
     }
 
     public void restart(String id) throws IOException {
-        start(id, false);
+        start(id, GroupConfig.Start.AGAIN);
     }
 
-    private void start(String id, boolean create) throws IOException {
+    private void start(String id, GroupConfig.Start start) throws IOException {
         ClusterHost host = file.host(id);
         StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
@@ -95,7 +95,7 @@ public final class TestCluster implements AutoCloseable {
                 directory.resolve(id).resolve("raft"),
                 ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
-                create,
+                start,
                 tls);
         InetSocketAddress http = host.http().resolve();
         ServerConfig config = ServerConfig.of(host.resp().resolve(), store)

@@ -1,0 +1,312 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.DurableListStore;
+import io.caravan.StoreDirectoryException;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hosts that join and leave a group while it takes writes. */
+@Patient
+final class GroupMembershipTest {
+    private static final long LIST = 7;
+    private static final int ATTEMPTS = 10;
+
+    @TempDir
+    Path directory;
+
+    private static List<String> ids(GroupMember member) {
+        return member.hosts().stream().map(Host::id).sorted().toList();
+    }
+
+    private static GroupMember leader(Group group) throws InterruptedException {
+        return group.member(group.awaitLeader());
+    }
+
+    /** Asks for a change. */
+    private interface Change {
+        void of(GroupMember leader) throws Exception;
+    }
+
+    /** Again if leadership changes meanwhile, as it may on a busy machine. */
+    private static void change(Group group, Change change) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                change.of(leader(group));
+                return;
+            } catch (IOException | IllegalArgumentException lost) {
+                if (attempt == ATTEMPTS) {
+                    throw lost;
+                }
+            }
+        }
+    }
+
+    private static void add(Group group, Host host) throws Exception {
+        change(group, leader -> {
+            if (!ids(leader).contains(host.id())) {
+                leader.add(host);
+            }
+        });
+    }
+
+    /** Removes one that does not lead, and returns which. */
+    private static String removeOne(Group group) throws Exception {
+        List<String> before = ids(leader(group));
+        change(group, leader -> {
+            if (ids(leader).size() == before.size()) {
+                leader.remove(group.follower());
+            }
+        });
+        List<String> after = ids(leader(group));
+        return before.stream().filter(id -> !after.contains(id)).findFirst().orElseThrow();
+    }
+
+    private static void awaitHosts(Group group, String... expected) {
+        for (String host : expected) {
+            Eventually.await(
+                    "host " + host + " knows the hosts",
+                    () -> ids(group.member(host)).equals(List.of(expected)));
+        }
+    }
+
+    /** Writes until it is stopped. */
+    private static final class Writer implements AutoCloseable {
+        private final Group group;
+        private final List<String> acknowledged = new ArrayList<>();
+        private final AtomicBoolean stopped = new AtomicBoolean();
+        private final Thread thread = new Thread(this::write);
+
+        Writer(Group group) {
+            this.group = group;
+            thread.start();
+        }
+
+        private void write() {
+            try {
+                for (int i = 0; !stopped.get(); i++) {
+                    String value = group.append(LIST, "value " + i);
+                    synchronized (acknowledged) {
+                        acknowledged.add(value);
+                    }
+                }
+            } catch (InterruptedException hurried) {
+                throw new IllegalStateException(hurried);
+            }
+        }
+
+        List<String> stop() throws InterruptedException {
+            stopped.set(true);
+            thread.join();
+            return acknowledged;
+        }
+
+        @Override
+        public void close() {
+            stopped.set(true);
+        }
+    }
+
+    @Test
+    void aGroupGrowsShrinksAndReplacesAHostWhileItTakesWrites() throws Exception {
+        List<String> acknowledged;
+        try (Group group = new Group(directory).create();
+                Writer writer = new Writer(group)) {
+            group.awaitLeader();
+            Host d = group.join("d");
+            assertThat(group.member("d").hosts()).isEmpty();
+            add(group, d);
+            awaitHosts(group, "a", "b", "c", "d");
+
+            String leaves = removeOne(group);
+            Eventually.await(
+                    "the removed host leaves", () -> !group.member(leaves).takesPart());
+            assertThat(group.member(leaves).removed()).isTrue();
+            group.stop(leaves);
+
+            String dies = group.follower();
+            group.stop(dies);
+            Host e = group.join("e");
+            change(group, leader -> {
+                if (!ids(leader).contains("e")) {
+                    leader.replace(dies, e);
+                }
+            });
+            List<String> now = ids(leader(group));
+            assertThat(now).hasSize(3).contains("e").doesNotContain(leaves, dies);
+
+            // All at once, with the hosts that they began with.
+            acknowledged = writer.stop();
+            for (String host : now) {
+                group.stop(host);
+            }
+            for (String host : now) {
+                group.restart(host);
+            }
+            group.append(LIST, "after the restart");
+            awaitHosts(group, now.toArray(String[]::new));
+            assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
+            group.awaitAllAlike();
+
+            // One that was removed while it was away hears of it.
+            group.restart(dies);
+            Eventually.await(
+                    "the replaced host leaves", () -> !group.member(dies).takesPart());
+            assertThat(group.member(dies).removed()).isTrue();
+            assertThat(ids(leader(group))).isEqualTo(now);
+            for (String host : now) {
+                group.stop(host);
+            }
+            assertAllAlike(now);
+        }
+        assertThat(acknowledged).isNotEmpty();
+    }
+
+    private void assertAllAlike(List<String> hosts) {
+        List<StoreContents> contents = new ArrayList<>();
+        for (String host : hosts) {
+            Path store = directory.resolve(host).resolve("store");
+            try (DurableListStore opened =
+                    DurableListStore.open(SmallStore.config(store).build())) {
+                contents.add(StoreContents.of(opened));
+            }
+        }
+        assertThat(contents).allMatch(contents.get(0)::equals);
+    }
+
+    @Test
+    void aHostThatJoinsIsSentFilesWhenTheLogDoesNotGoBackToTheBeginning() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            add(group, group.join("d"));
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.stop(host);
+            }
+            assertAllAlike(List.of("a", "b", "c", "d"));
+        }
+    }
+
+    @Test
+    void aHostJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            Host d = group.join("d");
+            Host noted = new Host(d.id(), d.address(), d.port(), "serves clients on 1.2.3.4:5");
+            add(group, noted);
+            awaitHosts(group, "a", "b", "c", "d");
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.stop(host);
+            }
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.restart(host);
+            }
+            group.append(LIST, "value");
+            for (String host : List.of("a", "b", "c", "d")) {
+                Eventually.await(
+                        "host " + host + " knows the note",
+                        () -> group.member(host).hosts().contains(noted));
+            }
+        }
+    }
+
+    /** It is no host of the group: it must neither vote nor stand for election. */
+    @Test
+    void aHostThatWaitsToBeAddedWaitsAfterARestartToo() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host d = group.join("d");
+            group.stop("d");
+            group.restart("d");
+            assertThat(group.member("d").hosts()).isEmpty();
+            add(group, d);
+            awaitHosts(group, "a", "b", "c", "d");
+        }
+    }
+
+    @Test
+    void changesThatMakeNoSenseAreRefused() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.awaitAllAlike();
+            String self = group.awaitLeader();
+            GroupMember leader = group.member(self);
+            String other = group.follower();
+            Host known = group.hosts().get(0);
+            refused(() -> leader.add(new Host("a", "127.0.0.1", 1)), "has a host a already");
+            refused(() -> leader.add(new Host("d", "127.0.0.1", known.port())), "has the address");
+            refused(() -> leader.remove("z"), "no host z");
+            refused(() -> leader.remove(self), "hand leadership to another host first");
+            refused(() -> leader.replace(other, new Host(other, "127.0.0.1", 1)), "needs an id of its own");
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> group.member(other).remove(self))
+                    .withMessageContaining("does not lead: ask the one that does");
+            group.stop(other);
+            Eventually.await(
+                    "the leader misses the host",
+                    () -> leader.progress().stream()
+                            .anyMatch(progress -> progress.host().id().equals(other)
+                                    && progress.silent() != null
+                                    && progress.silent().toSeconds() >= 2));
+            String third = List.of("a", "b", "c").stream()
+                    .filter(id -> !id.equals(self) && !id.equals(other))
+                    .findFirst()
+                    .orElseThrow();
+            refused(() -> leader.remove(third), "no majority");
+            assertThat(ids(leader)).containsExactly("a", "b", "c");
+        }
+    }
+
+    private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable change, String why) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(change)
+                .withMessageContaining(why);
+    }
+
+    /** The group goes on as it was. */
+    @Test
+    void aHostThatIsNotThereIsNotAdded() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host nobody = Group.freeHosts("d").get(0);
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> change(group, leader -> leader.add(nobody)))
+                    .withMessageContaining("does not answer");
+            group.append(LIST, "another");
+            assertThat(ids(leader(group))).containsExactly("a", "b", "c");
+        }
+    }
+
+    @Test
+    void aHostThatHeardOfItsRemovalIsNotStartedAgain() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.awaitAllAlike();
+            String leaves = removeOne(group);
+            Eventually.await(
+                    "the removed host leaves", () -> !group.member(leaves).takesPart());
+            group.stop(leaves);
+            try {
+                group.restart(leaves);
+                Eventually.await(
+                        "the removed host leaves again",
+                        () -> !group.member(leaves).takesPart());
+                assertThat(group.member(leaves).removed()).isTrue();
+            } catch (StoreDirectoryException refused) {
+                assertThat(refused).hasMessageContaining("was removed from its group");
+            }
+        }
+    }
+}
