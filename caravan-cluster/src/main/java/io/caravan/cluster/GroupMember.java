@@ -125,10 +125,9 @@ public final class GroupMember implements AutoCloseable {
 
     /** A host that was removed, and heard of it, is not let back in with what it had. */
     private void requireMember() throws StoreDirectoryException {
-        List<Host> hosts = hosts();
-        if (!Files.exists(joinedMark(config)) && hosts.stream().noneMatch(this::isThis)) {
+        if (!Files.exists(joinedMark(config)) && membership.isWithoutThis()) {
             throw new StoreDirectoryException(
-                    "host " + config.self() + " was removed from its group, which has the hosts " + hosts
+                    "host " + config.self() + " was removed from its group, which has the hosts " + hosts()
                             + " now; to bring it back, empty its directories, and let it join");
         }
     }

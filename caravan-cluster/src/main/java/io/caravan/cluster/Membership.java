@@ -19,6 +19,7 @@ import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +72,15 @@ final class Membership {
         return List.copyOf(division().getRaftConf().getCurrentPeers());
     }
 
+    /** Whether the group has gone on without this host, for good, as far as its own log says. */
+    boolean isWithoutThis() {
+        RaftConfiguration hosts = division().getRaftConf();
+        // While a change is under way both are there, and nobody knows which it will be.
+        return hosts.getPreviousPeers().isEmpty()
+                && hosts.getCurrentPeers().stream()
+                        .noneMatch(peer -> peer.getId().equals(server.getId()));
+    }
+
     private RaftServer.Division division() {
         try {
             return server.getDivision(group);
@@ -102,9 +112,9 @@ final class Membership {
         try {
             List<RaftPeer> now = peers();
             change.check(now.stream().map(Membership::host).toList(), config.self(), reachable);
-            LOG.info("{}: {}", config.self(), change);
+            LOG.info("{}: begins a change: {}", config.self(), change);
             set(change, now);
-            LOG.info("{}: done: {}", config.self(), change);
+            LOG.info("{}: has made a change: {}", config.self(), change);
         } finally {
             underWay.set(null);
         }
@@ -166,7 +176,7 @@ final class Membership {
         }
     }
 
-    /** Says so only when nothing can change it: a host that joins is not of the group yet, either. */
+    /** As the other, of what another host says. */
     private boolean isWithoutThis(RaftConfigurationProto hosts) {
         return hosts.getPeersCount() > 0
                 && hosts.getOldPeersCount() == 0

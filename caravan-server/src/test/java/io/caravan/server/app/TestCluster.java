@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a cluster in one JVM, on loopback. */
@@ -37,6 +38,7 @@ public final class TestCluster implements AutoCloseable {
     private final ClusterFile file;
     private final UnaryOperator<ServerConfig> change;
     private final GroupConfig.@Nullable Tls tls;
+    private final List<ClusterHost> newcomers = new ArrayList<>();
     private final Map<String, ClusterServer> running = new LinkedHashMap<>();
     private final Map<String, Cluster> views = new LinkedHashMap<>();
 
@@ -54,16 +56,16 @@ public final class TestCluster implements AutoCloseable {
         this.directory = directory;
         this.change = change;
         this.tls = tls;
-        this.file = new ClusterFile(UUID.randomUUID(), freeHosts());
+        this.file = new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
         for (ClusterHost host : file.hosts()) {
             start(host.id(), GroupConfig.Start.CREATE);
         }
     }
 
-    private static List<ClusterHost> freeHosts() throws IOException {
+    private static List<ClusterHost> freeHosts(String... ids) throws IOException {
         List<ServerSocket> sockets = new ArrayList<>();
         List<ClusterHost> hosts = new ArrayList<>();
-        for (String id : List.of("a", "b", "c")) {
+        for (String id : ids) {
             List<HostPort> free = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -82,7 +84,16 @@ public final class TestCluster implements AutoCloseable {
         start(id, GroupConfig.Start.AGAIN);
     }
 
+    /** Starts a host that is not one of the cluster yet. */
+    public ClusterHost join(String id) throws IOException {
+        ClusterHost host = freeHosts(id).get(0);
+        newcomers.add(host);
+        start(id, GroupConfig.Start.JOIN);
+        return host;
+    }
+
     private void start(String id, GroupConfig.Start start) throws IOException {
+        ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
         ClusterHost host = file.host(id);
         StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
@@ -105,6 +116,13 @@ public final class TestCluster implements AutoCloseable {
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
     }
 
+    /** What the first hosts were started with does not name those that came later. */
+    private ClusterFile withNewcomers() {
+        return new ClusterFile(
+                file.group(),
+                Stream.concat(file.hosts().stream(), newcomers.stream()).toList());
+    }
+
     /** For connections to hosts that have such certificates. */
     static SslContext client(GroupConfig.Tls tls) throws IOException {
         return SslContextBuilder.forClient()
@@ -123,6 +141,10 @@ public final class TestCluster implements AutoCloseable {
         return file.hosts();
     }
 
+    public ClusterServer server(String id) {
+        return running.get(id);
+    }
+
     public Cluster view(String id) {
         return views.get(id);
     }
@@ -136,7 +158,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private @Nullable ClusterHost agreed() {
-        List<ClusterHost> leading = file.hosts().stream()
+        List<ClusterHost> leading = withNewcomers().hosts().stream()
                 .filter(host -> running.containsKey(host.id()))
                 .filter(host -> view(host.id()).leads())
                 .toList();
@@ -150,7 +172,7 @@ public final class TestCluster implements AutoCloseable {
     /** A host that runs and does not lead. */
     public ClusterHost follower() {
         ClusterHost leader = awaitLeader();
-        return file.hosts().stream()
+        return withNewcomers().hosts().stream()
                 .filter(host -> running.containsKey(host.id()) && !host.equals(leader))
                 .findFirst()
                 .orElseThrow();
