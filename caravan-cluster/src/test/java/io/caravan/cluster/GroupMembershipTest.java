@@ -37,17 +37,17 @@ final class GroupMembershipTest {
     }
 
     /** Asks for a change. */
-    private interface Change {
+    interface Change {
         void of(GroupMember leader) throws IOException, InterruptedException;
     }
 
     /** Asks until it is made: leadership may change meanwhile, on a busy machine. */
-    private static void change(Group group, Change change) {
+    static void change(Group group, Change change) {
         Eventually.await("the change is made", () -> refusal(group, change).isEmpty());
     }
 
     /** Why the change was not made; empty when it was. */
-    private static String refusal(Group group, Change change) {
+    static String refusal(Group group, Change change) {
         try {
             change.of(leader(group));
             return "";
@@ -58,7 +58,7 @@ final class GroupMembershipTest {
         }
     }
 
-    private static void add(Group group, Host host) throws Exception {
+    static void add(Group group, Host host) throws Exception {
         change(group, leader -> {
             if (!ids(leader).contains(host.id())) {
                 leader.add(host);

@@ -14,6 +14,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,8 +54,8 @@ class ClusterHostsTest {
 
     private Path file(TestCluster cluster, ClusterHost... more) throws IOException {
         StringBuilder text = new StringBuilder("group = " + cluster.view("a").group() + "\n");
-        for (ClusterHost host : java.util.stream.Stream.concat(cluster.hosts().stream(), List.of(more).stream())
-                .toList()) {
+        for (ClusterHost host :
+                Stream.concat(cluster.hosts().stream(), List.of(more).stream()).toList()) {
             text.append(host.id()).append(".peer = ").append(host.peer()).append('\n');
             text.append(host.id()).append(".resp = ").append(host.resp()).append('\n');
             text.append(host.id()).append(".http = ").append(host.http()).append('\n');
@@ -150,7 +152,7 @@ class ClusterHostsTest {
             cluster.restart(other);
             Eventually.await(
                     "the host that was started again knows who leads",
-                    () -> cluster.view(other).leader().equals(java.util.Optional.of(d)));
+                    () -> cluster.view(other).leader().equals(Optional.of(d)));
             assertThat(cluster.view(other).hosts()).contains(d).doesNotContain(dead);
         }
     }
