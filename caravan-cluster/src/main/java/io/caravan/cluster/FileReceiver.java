@@ -12,12 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.ratis.client.RaftClient;
-import org.apache.ratis.client.RaftClientConfigKeys;
-import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.protocol.RaftGroup;
-import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
-import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
@@ -130,24 +125,12 @@ final class FileReceiver {
     private Applied receiveFrom(RaftPeer leader) throws IOException {
         told = 0;
         Path folder = target.begin();
-        try (RaftClient client = client(leader);
+        try (RaftClient client = RaftSettings.client(config, leader, ANSWER);
                 FileFetch fetch = new FileFetch(client, leader.getId(), config.self(), closing, this::tell)) {
             Applied copied = fetch.receive(folder);
             target.install(folder, copied);
             return copied;
         }
-    }
-
-    private RaftClient client(RaftPeer leader) {
-        RaftProperties properties = RaftSettings.properties(config);
-        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, ANSWER);
-        return RaftClient.newBuilder()
-                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(config.group()), leader))
-                .setLeaderId(leader.getId())
-                .setProperties(properties)
-                .setParameters(RaftSettings.parameters(config.tls()))
-                .setRetryPolicy(RetryPolicies.noRetry())
-                .build();
     }
 
     private void tell(GroupMember.FileProgress now) {

@@ -14,16 +14,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param group names the group; all hosts have the same, and no other group does
  * @param self this host's id
- * @param hosts all hosts of the group, this one included: three or five, so that a majority is left when one or two are
- *     lost
+ * @param hosts all hosts of a new group, this one included: three or five, so that a majority is left when one or two are
+ *     lost. Later the group's Raft log says which hosts there are; this host must be among these all the same
  * @param store the replica, of {@link Durability#PROCESS}; sizes of segments and values are the same on every host
  * @param raftDirectory where the Raft log is; on a disk that keeps what was forced
  * @param election how long a follower waits for its leader before it stands for election; twice that at most. Shorter
  *     finds a dead leader sooner, and mistakes a slow one for dead more often
  * @param keptLogBytes how much of the Raft log a host keeps for others that are behind, at least 1 MiB: a host that lacks
  *     more when it comes back is sent the store's files. What this host's own store still needs is kept besides
- * @param create whether an empty {@code raftDirectory} is this host's first start. Without it an empty one is refused: a
- *     host that has forgotten what it acknowledged must not vote, or what it acknowledged may be lost
+ * @param start whether this is the host's first start
  * @param tls how hosts prove who they are; null trusts whoever reaches the port
  */
 public record GroupConfig(
@@ -34,8 +33,24 @@ public record GroupConfig(
         Path raftDirectory,
         Duration election,
         long keptLogBytes,
-        boolean create,
+        Start start,
         @Nullable Tls tls) {
+    /** Which start of the host this is. */
+    public enum Start {
+        /** The first, in a new group whose other hosts have theirs, too; its directories must be empty. */
+        CREATE,
+        /**
+         * The first, in a group that is there already; its directories must be empty. The host waits until it is
+         * {@linkplain GroupMember#add added}.
+         */
+        JOIN,
+        /**
+         * A later one. Empty directories are refused: a host that has forgotten what it acknowledged must not vote, or
+         * what it acknowledged may be lost.
+         */
+        AGAIN
+    }
+
     /** The longest frame that a Raft entry may carry here, in bytes. */
     public static final int MAX_FRAME_BYTES = 64 << 20;
 

@@ -39,6 +39,8 @@ public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
     /** How long another host may take to become the leader. */
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
+    /** A host that has answered so lately can be reached, or within an election's time if that is longer. */
+    private static final Duration HEARD = Duration.ofSeconds(2);
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -46,6 +48,7 @@ public final class GroupMember implements AutoCloseable {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
     private final GroupStateMachine state;
+    private final Membership membership;
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
@@ -54,13 +57,28 @@ public final class GroupMember implements AutoCloseable {
         this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
-                .setGroup(RaftGroup.valueOf(
-                        groupId, config.hosts().stream().map(GroupMember::peer).toList()))
+                .setGroup(RaftGroup.valueOf(groupId, firstHosts(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
                 .setParameters(RaftSettings.parameters(config.tls()))
-                .setOption(config.create() ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
+                .setOption(
+                        config.start() == GroupConfig.Start.AGAIN
+                                ? RaftStorage.StartupOption.RECOVER
+                                : RaftStorage.StartupOption.FORMAT)
                 .build();
+        this.membership = new Membership(config, server);
+    }
+
+    /** The hosts of a new group, which its log has from the first leader on. Who joins knows from the log only. */
+    private static List<RaftPeer> firstHosts(GroupConfig config) {
+        return Files.exists(joinedMark(config))
+                ? List.of()
+                : config.hosts().stream().map(Membership::peer).toList();
+    }
+
+    /** Is there when the host has joined a group, and so must not vote before the group says that it may. */
+    private static Path joinedMark(GroupConfig config) {
+        return config.raftDirectory().resolve("joined");
     }
 
     /**
@@ -75,6 +93,7 @@ public final class GroupMember implements AutoCloseable {
         GroupMember member = new GroupMember(config, listener);
         try {
             member.server.start();
+            member.requireMember();
         } catch (IOException | RuntimeException failed) {
             member.close();
             throw failed;
@@ -85,7 +104,7 @@ public final class GroupMember implements AutoCloseable {
     private static void requireRightStart(GroupConfig config) throws IOException {
         boolean joined =
                 Files.isDirectory(config.raftDirectory().resolve(config.group().toString()));
-        if (config.create()) {
+        if (config.start() != GroupConfig.Start.AGAIN) {
             requireEmpty(config.raftDirectory());
             requireEmpty(config.store().directory());
             for (Path left : foldersBeside(config.store().directory())) {
@@ -93,10 +112,28 @@ public final class GroupMember implements AutoCloseable {
             }
         } else if (!joined) {
             throw new StoreDirectoryException(config.raftDirectory() + " has no Raft log of group " + config.group()
-                    + ". If the group is new, say so on each host's first start (create). If this host has lost its"
+                    + ". If the group is new, say so on each host's first start (create), and if the host is new in its"
+                    + " group, say that it joins. If this host has lost its"
                     + " files, it must come back under another id: it no longer knows what it has acknowledged");
         }
         Files.createDirectories(config.raftDirectory());
+        if (config.start() == GroupConfig.Start.JOIN) {
+            Files.createFile(joinedMark(config));
+            Folders.force(config.raftDirectory());
+        }
+    }
+
+    /** A host that was removed, and heard of it, is not let back in with what it had. */
+    private void requireMember() throws StoreDirectoryException {
+        if (!Files.exists(joinedMark(config)) && membership.isWithoutThis()) {
+            throw new StoreDirectoryException(
+                    "host " + config.self() + " was removed from its group, which has the hosts " + hosts()
+                            + " now; to bring it back, empty its directories, and let it join");
+        }
+    }
+
+    private boolean isThis(Host host) {
+        return host.id().equals(config.self());
     }
 
     /** What may lie beside the store's folder, while the store is replaced by another host's files. */
@@ -111,16 +148,9 @@ public final class GroupMember implements AutoCloseable {
         try (Stream<Path> found = Files.list(directory)) {
             if (found.findAny().isPresent()) {
                 throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of a"
-                        + " host in a new group; start it without create (--cluster-create)");
+                        + " host in its group; start it without create (--cluster-create) or join (--cluster-join)");
             }
         }
-    }
-
-    private static RaftPeer peer(Host host) {
-        return RaftPeer.newBuilder()
-                .setId(host.id())
-                .setAddress(host.authority())
-                .build();
     }
 
     private void propose(byte[] frame, Proposal proposal) {
@@ -157,10 +187,67 @@ public final class GroupMember implements AutoCloseable {
                 .build();
     }
 
+    /** The hosts of the group, as far as this one knows; in no order. Empty while this one waits to be added. */
+    public List<Host> hosts() {
+        return membership.hosts();
+    }
+
+    /**
+     * Adds a host that has been started to {@linkplain GroupConfig.Start#JOIN join}. It is sent what the group has, and
+     * votes once it has all but the last entries. Only on the leader. Returns when the host is one of the group, which the
+     * majority knows for good; that may take as long as to copy the store. If leadership is lost before, ask again.
+     *
+     * @throws IllegalArgumentException when there is a host with this id or address, or the majority would not be reachable
+     * @throws IOException when it did not come to it, with the reason
+     */
+    public void add(Host host) throws IOException {
+        membership.make(new HostChange(null, host), this::answers);
+    }
+
+    /**
+     * Removes a host, which leaves by itself when it hears of it. Only on the leader; as {@link #add}.
+     *
+     * @throws IllegalArgumentException when there is no such host, it is the one that leads, or the majority would not be
+     *     reachable
+     */
+    public void remove(String host) throws IOException {
+        membership.make(new HostChange(host, null), this::answers);
+    }
+
+    /** Adds a host in the place of one, which may be lost for good; as {@link #add} and {@link #remove}, in one step. */
+    public void replace(String host, Host by) throws IOException {
+        membership.make(new HostChange(host, by), this::answers);
+    }
+
+    private boolean answers(String host) {
+        return host.equals(config.self())
+                || progress().stream().anyMatch(other -> other.host().id().equals(host) && heardLately(other));
+    }
+
+    private boolean heardLately(Progress other) {
+        Duration lately = config.election().compareTo(HEARD) > 0 ? config.election() : HEARD;
+        return other.silent() != null && other.silent().compareTo(lately) < 0;
+    }
+
+    /** What this host, which leads, changes about the group's hosts at the moment, in words; empty when it is nothing. */
+    public Optional<String> hostChange() {
+        return membership.underWay().map(change -> change + copied(change.joining()));
+    }
+
+    private String copied(@Nullable Host joining) {
+        FileProgress files = joining == null ? null : state.files(joining.id());
+        return files == null ? "" : ", and has " + files.bytes() + " of " + files.total() + " bytes of the files";
+    }
+
+    /** Whether the group has gone on without this host, which takes part no longer. Asks the others. */
+    public boolean removed() {
+        return !takesPart() && membership.goesOnWithoutThis();
+    }
+
     /** The host that leads the group, as far as this one knows. */
     public Optional<Host> leader() {
         RaftPeerId leader = info().getLeaderId();
-        return config.hosts().stream()
+        return hosts().stream()
                 .filter(host -> leader != null && leader.equals(RaftPeerId.valueOf(host.id())))
                 .findFirst();
     }
@@ -215,7 +302,7 @@ public final class GroupMember implements AutoCloseable {
                 .collect(Collectors.toMap(
                         heard -> RaftPeerId.valueOf(heard.getId().getId()),
                         heard -> Duration.ofMillis(heard.getLastRpcElapsedTimeMs())));
-        return config.hosts().stream()
+        return hosts().stream()
                 .map(host -> {
                     RaftPeerId id = RaftPeerId.valueOf(host.id());
                     return new Progress(host, committed.getOrDefault(id, 0L), silent.get(id), state.files(host.id()));
@@ -265,8 +352,8 @@ public final class GroupMember implements AutoCloseable {
      */
     public boolean handOver() {
         Optional<Progress> furthest = progress().stream()
-                .filter(other -> !other.host().id().equals(config.self()))
-                .filter(other -> other.silent() != null && other.silent().compareTo(HAND_OVER) < 0)
+                .filter(other -> !isThis(other.host()))
+                .filter(this::heardLately)
                 .max(Comparator.comparingLong(Progress::committed));
         if (furthest.isEmpty()) {
             return false;

@@ -206,9 +206,13 @@ final class GroupStateMachine extends BaseStateMachine {
         return sender.ask(request.getContent(), initialized(raft)::isFollower).thenApply(Message::valueOf);
     }
 
-    /** This host is behind what the leader's Raft log keeps. */
+    /** This host is behind what the leader's Raft log keeps, or joins. */
     @Override
-    public CompletableFuture<TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
+    public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
+        if (first.getIndex() <= 0) {
+            // Raft asks each host that joins; this one hears everything from the log.
+            return CompletableFuture.completedFuture(null);
+        }
         RaftPeerProto leader = role.getFollowerInfo().getLeaderInfo().getId();
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }

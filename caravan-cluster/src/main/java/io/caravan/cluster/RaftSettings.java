@@ -3,10 +3,16 @@ package io.caravan.cluster;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.grpc.GrpcTlsConfig;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
@@ -20,6 +26,9 @@ final class RaftSettings {
 
     /** So much of the Raft log is zeros, so that a force of it does not have to record a new length. */
     private static final long PREALLOCATED_BYTES = 4 << 20;
+
+    /** A host that is to join and says nothing for so long is given up. */
+    private static final long JOINING_MILLIS = 10_000;
 
     private RaftSettings() {}
 
@@ -36,6 +45,8 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2 * election));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
+
+        RaftServerConfigKeys.setStagingTimeout(properties, millis(Math.max(JOINING_MILLIS, 6 * election)));
 
         SizeInBytes entry = SizeInBytes.valueOf(config.store().logBufferBytes() + AROUND_A_FRAME_BYTES);
         RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, entry);
@@ -57,6 +68,23 @@ final class RaftSettings {
 
     private static TimeDuration millis(long millis) {
         return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Asks one host, once.
+     *
+     * @param answer how long it may take to answer
+     */
+    static RaftClient client(GroupConfig config, RaftPeer host, TimeDuration answer) {
+        RaftProperties properties = properties(config);
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, answer);
+        return RaftClient.newBuilder()
+                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(config.group()), host))
+                .setLeaderId(host.getId())
+                .setProperties(properties)
+                .setParameters(parameters(config.tls()))
+                .setRetryPolicy(RetryPolicies.noRetry())
+                .build();
     }
 
     static Parameters parameters(GroupConfig.@Nullable Tls tls) {

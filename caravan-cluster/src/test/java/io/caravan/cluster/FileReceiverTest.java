@@ -29,7 +29,7 @@ final class FileReceiverTest {
             public void install(Path received, Applied copied) {}
         };
         try (Group group = new Group(directory)) {
-            FileReceiver receiver = new FileReceiver(group.config("a", true), () -> false, broken);
+            FileReceiver receiver = new FileReceiver(group.config("a", GroupConfig.Start.CREATE), () -> false, broken);
             RaftPeer leader =
                     RaftPeer.newBuilder().setId("b").setAddress("127.0.0.1:1").build();
             assertThat(receiver.receive(leader))

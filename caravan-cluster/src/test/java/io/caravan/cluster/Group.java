@@ -26,7 +26,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Three hosts of a group in one JVM, on loopback. */
+/** Three hosts of a group, and those that join it, in one JVM, on loopback. */
 final class Group implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(200);
     /** The least. */
@@ -39,6 +39,7 @@ final class Group implements AutoCloseable {
     private final Path directory;
     private final UUID id = UUID.randomUUID();
     private final List<Host> hosts;
+    private final List<Host> newcomers = new ArrayList<>();
     private final Function<String, GroupConfig.@Nullable Tls> tls;
     private final Map<String, GroupMember> members = new HashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
@@ -50,11 +51,11 @@ final class Group implements AutoCloseable {
     Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls) throws IOException {
         this.directory = directory;
         this.tls = tls;
-        this.hosts = freeHosts();
+        this.hosts = freeHosts("a", "b", "c");
     }
 
-    private static List<Host> freeHosts() {
-        return Stream.of("a", "b", "c")
+    static List<Host> freeHosts(String... names) {
+        return Stream.of(names)
                 .map(name -> new Host(name, "127.0.0.1", FreePorts.next()))
                 .toList();
     }
@@ -71,35 +72,43 @@ final class Group implements AutoCloseable {
         return directory.resolve(host).resolve("raft");
     }
 
-    GroupConfig config(String host, boolean create) {
+    GroupConfig config(String host, GroupConfig.Start start) {
         return new GroupConfig(
                 id,
                 host,
-                hosts,
+                Stream.concat(hosts.stream(), newcomers.stream()).toList(),
                 SmallStore.config(storeDirectory(host))
                         .durability(Durability.PROCESS)
                         .build(),
                 raftDirectory(host),
                 ELECTION,
                 KEPT_LOG_BYTES,
-                create,
+                start,
                 tls.apply(host));
     }
 
     /** The first start of all hosts. */
     Group create() throws IOException {
         for (Host host : hosts) {
-            start(host.id(), true);
+            start(host.id(), GroupConfig.Start.CREATE);
         }
         return this;
     }
 
     void restart(String host) throws IOException {
-        start(host, false);
+        start(host, GroupConfig.Start.AGAIN);
     }
 
-    private void start(String host, boolean create) throws IOException {
-        members.put(host, GroupMember.start(config(host, create), new LeadershipListener() {
+    /** Starts a host that is not one of the group yet. */
+    Host join(String name) throws IOException {
+        Host host = freeHosts(name).get(0);
+        newcomers.add(host);
+        start(name, GroupConfig.Start.JOIN);
+        return host;
+    }
+
+    private void start(String host, GroupConfig.Start start) throws IOException {
+        members.put(host, GroupMember.start(config(host, start), new LeadershipListener() {
             @Override
             public void leads(DurableListStore store) {
                 put(host, store);

@@ -64,7 +64,8 @@ final class GroupFaultsTest {
                     .isThrownBy(() -> group.restart("a"))
                     .withMessageContaining("come back under another id");
             assertThatExceptionOfType(StoreDirectoryException.class)
-                    .isThrownBy(() -> GroupMember.start(group.config("b", true), new NobodyListens()))
+                    .isThrownBy(
+                            () -> GroupMember.start(group.config("b", GroupConfig.Start.CREATE), new NobodyListens()))
                     .withMessageContaining("is not empty");
         }
     }
@@ -72,7 +73,7 @@ final class GroupFaultsTest {
     @Test
     void whatAHostReceivedInAnotherLifeIsNotTakenIntoANewGroup() throws Exception {
         try (Group group = new Group(directory)) {
-            GroupConfig config = group.config("a", true);
+            GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             for (Path left : GroupMember.foldersBeside(config.store().directory())) {
                 Files.createDirectories(left.resolve("something"));
                 assertThatExceptionOfType(StoreDirectoryException.class)
@@ -90,7 +91,7 @@ final class GroupFaultsTest {
             group.awaitLeader();
             group.stop("a");
             Path mark = group.raftDirectory("a")
-                    .resolve(group.config("a", false).group().toString())
+                    .resolve(group.config("a", GroupConfig.Start.AGAIN).group().toString())
                     .resolve("sm");
             AppliedMark later = new AppliedMark(mark);
             later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
@@ -117,7 +118,7 @@ final class GroupFaultsTest {
             group.stop(host);
             delete(group.storeDirectory(host));
             AppliedMark ahead = new AppliedMark(group.raftDirectory(host)
-                    .resolve(group.config(host, false).group().toString())
+                    .resolve(group.config(host, GroupConfig.Start.AGAIN).group().toString())
                     .resolve("sm"));
             ahead.applied(TermIndex.valueOf(term, applied), 1);
             ahead.forced(1);
@@ -131,7 +132,7 @@ final class GroupFaultsTest {
     @Test
     void hostsOfAGroupDifferInIdAndAddress() throws Exception {
         try (Group group = new Group(directory)) {
-            GroupConfig config = group.config("a", true);
+            GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             Host twin = new Host("a", "127.0.0.1", 1);
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> withHosts(config, List.of(config.selfHost(), twin)))
@@ -155,7 +156,7 @@ final class GroupFaultsTest {
                 config.raftDirectory(),
                 config.election(),
                 config.keptLogBytes(),
-                config.create(),
+                config.start(),
                 config.tls());
     }
 

@@ -39,7 +39,7 @@ final class GroupReplicaTest {
     @BeforeEach
     void aLeaderAndAHostThatIsBehind() throws IOException {
         try (Group group = new Group(directory)) {
-            config = group.config("a", true);
+            config = group.config("a", GroupConfig.Start.CREATE);
         }
         Files.createDirectories(config.raftDirectory());
         mark = new AppliedMark(config.raftDirectory());

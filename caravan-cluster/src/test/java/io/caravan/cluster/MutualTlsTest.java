@@ -2,6 +2,7 @@ package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
@@ -41,6 +42,24 @@ final class MutualTlsTest {
             group.appendUntilTheLogIsDropped(1);
             group.restart(away);
             group.awaitAllAlike();
+        }
+    }
+
+    @Test
+    void aHostJoinsOnlyWithACertificateOfTheSameAuthority() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        GroupConfig.Tls foreign = certificate("foreign");
+        try (Group group = new Group(directory, host -> host.equals("d") ? foreign : ours).create()) {
+            group.append(1, "value");
+            Host d = group.join("d");
+            Eventually.await(
+                    "the stranger is given up",
+                    () -> GroupMembershipTest.refusal(group, leader -> leader.add(d))
+                            .contains("does not answer"));
+            group.stop("d");
+            GroupMembershipTest.add(group, group.join("e"));
+            group.awaitAllAlike();
+            assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");
         }
     }
 

@@ -61,7 +61,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
                 plan.raft(self),
                 ELECTION,
                 KEPT_LOG_BYTES,
-                Boolean.parseBoolean(arguments[3]),
+                Boolean.parseBoolean(arguments[3]) ? GroupConfig.Start.CREATE : GroupConfig.Start.AGAIN,
                 null);
     }
 

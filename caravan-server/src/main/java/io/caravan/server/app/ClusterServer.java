@@ -225,6 +225,15 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
+    /** Whether the host takes part no longer because the cluster has gone on without it. */
+    public boolean removed() {
+        GroupMember here;
+        synchronized (this) {
+            here = member;
+        }
+        return here != null && here.removed();
+    }
+
     private synchronized @Nullable Server brokenLeader() {
         return server != null && cluster.leads() && server.storeFailed() ? server : null;
     }

@@ -2,13 +2,17 @@ package io.caravan.server.cluster;
 
 import io.caravan.cluster.GroupMember;
 import io.caravan.cluster.GroupMember.Progress;
+import io.caravan.cluster.Host;
+import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -51,8 +55,34 @@ public final class Cluster {
         return file.group();
     }
 
+    /** The hosts that the cluster has now, by id; those of the file while this host does not know of any. */
     public List<ClusterHost> hosts() {
-        return file.hosts();
+        GroupMember here = member;
+        List<Host> known = here == null ? List.of() : here.hosts();
+        return known.isEmpty()
+                ? file.hosts()
+                : known.stream()
+                        .flatMap(host -> described(host).stream())
+                        .sorted(Comparator.comparing(ClusterHost::id))
+                        .toList();
+    }
+
+    /** The file may be older than the cluster's hosts, or newer than their addresses for clients. */
+    private Optional<ClusterHost> described(Host member) {
+        return file.hosts().stream()
+                .filter(host -> host.id().equals(member.id())
+                        && host.peer().equals(new HostPort(member.address(), member.port())))
+                .findFirst()
+                .or(() -> ClusterHost.of(member));
+    }
+
+    private Optional<ClusterHost> host(String id) {
+        return hosts().stream().filter(host -> host.id().equals(id)).findFirst();
+    }
+
+    /** Whether clients reach a host of the cluster over HTTP by this name. */
+    public boolean hasHttpName(String name) {
+        return hosts().stream().anyMatch(host -> host.http().host().equalsIgnoreCase(name));
     }
 
     public ClusterHost self() {
@@ -75,7 +105,7 @@ public final class Cluster {
         }
         GroupMember here = member;
         Optional<ClusterHost> leader =
-                here == null ? Optional.empty() : here.leader().map(host -> file.host(host.id()));
+                here == null ? Optional.empty() : here.leader().flatMap(this::described);
         leader.ifPresent(known -> lastLeader = known);
         return leader.filter(known -> !known.equals(self));
     }
@@ -88,10 +118,10 @@ public final class Cluster {
         ClusterHost known = leader().orElse(lastLeader);
         return known != null
                 ? known
-                : file.hosts().stream()
+                : hosts().stream()
                         .filter(host -> !host.equals(self))
                         .findFirst()
-                        .orElseThrow();
+                        .orElse(self);
     }
 
     /** Since when it has been as {@link #leader()} says, about: this is noticed when it is asked for. */
@@ -146,14 +176,79 @@ public final class Cluster {
      * @throws IllegalArgumentException when there is no such host, or it is this one
      */
     public void transfer(String host, Duration timeout) throws IOException {
-        if (file.host(host).equals(self)) {
+        ClusterHost next = host(host)
+                .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + host + "', but "
+                        + hosts().stream().map(ClusterHost::id).toList()));
+        if (next.equals(self)) {
             throw new IllegalArgumentException("host " + host + " leads already");
         }
+        takingPart().transferLeadership(host, timeout);
+    }
+
+    private GroupMember takingPart() throws IOException {
         GroupMember here = member;
         if (here == null) {
             throw new IOException("this host does not take part yet");
         }
-        here.transferLeadership(host, timeout);
+        return here;
+    }
+
+    /**
+     * Adds a host that waits to join. Waits until it is one of the cluster, which takes as long as to copy the store.
+     *
+     * @throws IOException when it did not come to it
+     * @throws IllegalArgumentException when the cluster cannot take the change; nothing has changed
+     */
+    public void add(ClusterHost host) throws IOException {
+        GroupMember leader = leading();
+        requireOwnAddresses(host);
+        leader.add(host.member());
+    }
+
+    /** Removes a host, which stops; as {@link #add}. */
+    public void remove(String host) throws IOException {
+        leading().remove(host);
+    }
+
+    /** Adds a host in the place of one that may be lost for good, in one step; as {@link #add}. */
+    public void replace(String host, ClusterHost by) throws IOException {
+        GroupMember leader = leading();
+        requireOwnAddresses(by);
+        leader.replace(host, by.member());
+    }
+
+    private GroupMember leading() throws IOException {
+        if (!serving) {
+            throw new IOException("this host follows: ask "
+                    + leader().map(known -> "host " + known.id() + ", which leads, at " + known.resp())
+                            .orElse("again when a host leads"));
+        }
+        return takingPart();
+    }
+
+    private void requireOwnAddresses(ClusterHost joining) {
+        List<HostPort> wanted = addresses(joining);
+        if (Set.copyOf(wanted).size() < wanted.size()) {
+            throw new IllegalArgumentException("host " + joining.id() + " needs three addresses, each its own");
+        }
+        for (ClusterHost host : hosts()) {
+            for (HostPort address : addresses(host)) {
+                if (wanted.contains(address)) {
+                    throw new IllegalArgumentException(
+                            "host " + host.id() + " has the address " + address + " already");
+                }
+            }
+        }
+    }
+
+    private static List<HostPort> addresses(ClusterHost host) {
+        return List.of(host.peer(), host.resp(), host.http());
+    }
+
+    /** What this host, which leads, changes about the cluster's hosts at the moment; empty when it is nothing. */
+    public String change() {
+        GroupMember here = member;
+        return here == null ? "" : here.hostChange().orElse("");
     }
 
     /**
@@ -162,11 +257,7 @@ public final class Cluster {
      * @throws IOException when it leads all the same, as no other host can
      */
     public void drain(boolean now) throws IOException {
-        GroupMember here = member;
-        if (here == null) {
-            throw new IOException("this host does not take part yet");
-        }
-        if (!here.drain(now) && now) {
+        if (!takingPart().drain(now) && now) {
             throw new IOException(
                     "no other host could take over, so this one goes on leading; ask again, or transfer leadership");
         }
@@ -180,6 +271,6 @@ public final class Cluster {
 
     /** How many hosts besides the leader have a change when it is acknowledged, at least. */
     public int replicasOfAChange() {
-        return file.hosts().size() / 2;
+        return hosts().size() / 2;
     }
 }

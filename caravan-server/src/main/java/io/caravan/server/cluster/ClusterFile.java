@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param group what no other cluster is called
- * @param hosts three or five
+ * @param hosts of a new cluster all; later the cluster itself knows which it has
  */
 public record ClusterFile(UUID group, List<ClusterHost> hosts) {
     private static final String GROUP = "group";
@@ -58,11 +58,6 @@ public record ClusterFile(UUID group, List<ClusterHost> hosts) {
                 throw new IllegalArgumentException("'" + name + "' is not 'group', and not a host's name with .peer,"
                         + " .resp or .http behind it");
             }
-        }
-        if (ids.size() != 3 && ids.size() != 5) {
-            throw new IllegalArgumentException(
-                    "a cluster has three or five hosts, so that a majority is left when one or two are lost; there are "
-                            + ids.size());
         }
         List<ClusterHost> hosts = new ArrayList<>();
         Set<HostPort> taken = new LinkedHashSet<>();

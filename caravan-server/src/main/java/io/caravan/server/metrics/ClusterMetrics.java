@@ -3,13 +3,16 @@ package io.caravan.server.metrics;
 import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
-import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.metrics.ServerMetrics.Figures;
 import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /** How a host stands in its cluster. */
 public final class ClusterMetrics {
+    private static final String HOST = "host";
+
     private ClusterMetrics() {}
 
     /** Registers the figures of a server that is part of a cluster. */
@@ -24,37 +27,35 @@ public final class ClusterMetrics {
         cluster.gauge(
                 "caravan.cluster.behind.entries", "Committed entries that this host has yet to apply", Cluster::behind);
         cluster.gauge("caravan.cluster.log.entries", "Entries that this host's Raft log keeps", Cluster::kept);
-        for (ClusterHost host : source.hosts()) {
-            ToDoubleFunction<Cluster> lag = c -> of(c, host, p -> Math.max(0, c.committed() - p.committed()));
-            cluster.gauge(
-                    "caravan.cluster.replica.behind.entries",
-                    "Committed entries that a host has yet to hear of, as far as this one knows; the leader knows best",
-                    lag,
-                    "host",
-                    host.id());
-            cluster.gauge(
-                    "caravan.cluster.replica.silent.seconds",
-                    "Since the leader last heard from a host; 0 where this is not known",
-                    c -> of(c, host, ClusterMetrics::silentSeconds),
-                    "host",
-                    host.id());
-            cluster.gauge(
-                    "caravan.cluster.replica.files.bytes",
-                    "What a host has of the store's files that it is sent, because it is behind what the Raft log keeps; 0"
-                            + " when it is sent none, as far as this host knows",
-                    c -> of(c, host, ClusterMetrics::filesBytes),
-                    "host",
-                    host.id());
-        }
+        metrics.gauges(
+                "caravan.cluster.replica.behind.entries",
+                "Committed entries that a host has yet to hear of, as far as this one knows; the leader knows best",
+                HOST,
+                () -> each(source, progress -> Math.max(0, source.committed() - progress.committed())));
+        metrics.gauges(
+                "caravan.cluster.replica.silent.seconds",
+                "Since the leader last heard from a host; 0 where this is not known",
+                HOST,
+                () -> each(source, ClusterMetrics::silentSeconds));
+        metrics.gauges(
+                "caravan.cluster.replica.files.bytes",
+                "What a host has of the store's files that it is sent, because it is behind what the Raft log keeps; 0"
+                        + " when it is sent none, as far as this host knows",
+                HOST,
+                () -> each(source, ClusterMetrics::filesBytes));
+    }
+
+    /** A figure of each host that the cluster has now. */
+    private static Map<String, Double> each(Cluster cluster, ToDoubleFunction<Progress> figure) {
+        Map<String, Double> figures = new TreeMap<>();
+        cluster.hosts().forEach(host -> figures.put(host.id(), 0.0));
+        cluster.progress().forEach(progress -> figures.put(progress.host().id(), figure.applyAsDouble(progress)));
+        return figures;
     }
 
     private static double filesBytes(Progress progress) {
         FileProgress files = progress.files();
         return files == null ? 0 : files.bytes();
-    }
-
-    private static double of(Cluster cluster, ClusterHost host, ToDoubleFunction<Progress> figure) {
-        return cluster.progress(host).map(figure::applyAsDouble).orElse(0.0);
     }
 
     private static double silentSeconds(Progress progress) {

@@ -3,6 +3,8 @@ package io.caravan.server.metrics;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -44,6 +47,9 @@ public final class ServerMetrics implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
+    /** Replaces those gauges that are others each time. */
+    private final List<Runnable> changing = new CopyOnWriteArrayList<>();
+
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
 
     /** How a request ended. */
@@ -165,8 +171,20 @@ public final class ServerMetrics implements AutoCloseable {
                         Number::doubleValue);
     }
 
+    /** Registers gauges of one name, with a tag that tells them apart, of which there may be others at each scrape. */
+    void gauges(String name, String description, String tag, Supplier<Map<String, Double>> figures) {
+        MultiGauge gauges = MultiGauge.builder(name).description(description).register(registry);
+        changing.add(() -> gauges.register(
+                figures.get().entrySet().stream()
+                        .<MultiGauge.Row<?>>map(
+                                figure -> MultiGauge.Row.of(Tags.of(tag, figure.getKey()), figure.getValue()))
+                        .toList(),
+                true));
+    }
+
     /** All figures as text. */
-    public String scrape() {
+    public synchronized String scrape() {
+        changing.forEach(Runnable::run);
         return registry.scrape();
     }
 

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,7 @@ public final class TestCluster implements AutoCloseable {
     private final ClusterFile file;
     private final UnaryOperator<ServerConfig> change;
     private final GroupConfig.@Nullable Tls tls;
+    private final List<ClusterHost> newcomers = new ArrayList<>();
     private final Map<String, ClusterServer> running = new LinkedHashMap<>();
     private final Map<String, Cluster> views = new LinkedHashMap<>();
 
@@ -53,14 +55,14 @@ public final class TestCluster implements AutoCloseable {
         this.directory = directory;
         this.change = change;
         this.tls = tls;
-        this.file = new ClusterFile(UUID.randomUUID(), freeHosts());
+        this.file = new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
         for (ClusterHost host : file.hosts()) {
-            start(host.id(), true);
+            start(host.id(), GroupConfig.Start.CREATE);
         }
     }
 
-    private static List<ClusterHost> freeHosts() {
-        return Stream.of("a", "b", "c")
+    private static List<ClusterHost> freeHosts(String... ids) {
+        return Stream.of(ids)
                 .map(id -> new ClusterHost(id, freeAddress(), freeAddress(), freeAddress()))
                 .toList();
     }
@@ -70,10 +72,19 @@ public final class TestCluster implements AutoCloseable {
     }
 
     public void restart(String id) throws IOException {
-        start(id, false);
+        start(id, GroupConfig.Start.AGAIN);
     }
 
-    private void start(String id, boolean create) throws IOException {
+    /** Starts a host that is not one of the cluster yet. */
+    public ClusterHost join(String id) throws IOException {
+        ClusterHost host = freeHosts(id).get(0);
+        newcomers.add(host);
+        start(id, GroupConfig.Start.JOIN);
+        return host;
+    }
+
+    private void start(String id, GroupConfig.Start start) throws IOException {
+        ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
         ClusterHost host = file.host(id);
         StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
@@ -86,7 +97,7 @@ public final class TestCluster implements AutoCloseable {
                 directory.resolve(id).resolve("raft"),
                 ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
-                create,
+                start,
                 tls);
         InetSocketAddress http = host.http().resolve();
         ServerConfig config = ServerConfig.of(host.resp().resolve(), store)
@@ -94,6 +105,13 @@ public final class TestCluster implements AutoCloseable {
         Cluster view = new Cluster(file, id, tls == null ? null : client(tls));
         views.put(id, view);
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
+    }
+
+    /** What the first hosts were started with does not name those that came later. */
+    private ClusterFile withNewcomers() {
+        return new ClusterFile(
+                file.group(),
+                Stream.concat(file.hosts().stream(), newcomers.stream()).toList());
     }
 
     /** For connections to hosts that have such certificates. */
@@ -114,6 +132,10 @@ public final class TestCluster implements AutoCloseable {
         return file.hosts();
     }
 
+    public ClusterServer server(String id) {
+        return running.get(id);
+    }
+
     public Cluster view(String id) {
         return views.get(id);
     }
@@ -127,7 +149,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private @Nullable ClusterHost agreed() {
-        List<ClusterHost> leading = file.hosts().stream()
+        List<ClusterHost> leading = withNewcomers().hosts().stream()
                 .filter(host -> running.containsKey(host.id()))
                 .filter(host -> view(host.id()).leads())
                 .toList();
@@ -141,7 +163,7 @@ public final class TestCluster implements AutoCloseable {
     /** A host that runs and does not lead. */
     public ClusterHost follower() {
         ClusterHost leader = awaitLeader();
-        return file.hosts().stream()
+        return withNewcomers().hosts().stream()
                 .filter(host -> running.containsKey(host.id()) && !host.equals(leader))
                 .findFirst()
                 .orElseThrow();

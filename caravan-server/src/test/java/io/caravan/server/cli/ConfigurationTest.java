@@ -190,11 +190,23 @@ class ConfigurationTest {
                 "--cluster-file FILE --cluster-host a --cluster-cert x",
                         "--cluster-key and --cluster-ca need each other",
                 "--cluster-file FILE --cluster-host a --tls-cert x --tls-key y", "--tls-cert in a cluster needs",
-                "--cluster-file FILE --cluster-host a --cluster-election 1ms", "election must be 50 ms to 1 min");
+                "--cluster-file FILE --cluster-host a --cluster-election 1ms", "election must be 50 ms to 1 min",
+                "--cluster-file FILE --cluster-host a --cluster-create --cluster-join",
+                        "--cluster-create is for a new");
         wrong.forEach((options, problem) -> {
             err.getBuffer().setLength(0);
             assertRefused(problem, options.replace("FILE", file).split(" "));
         });
+        err.getBuffer().setLength(0);
+        String two = Files.writeString(directory.resolve("two"), text.toString().replaceAll("(?m)^c\\..*\\R", ""))
+                .toString();
+        assertRefused(
+                "a new cluster has three or five hosts, so that a majority is left when one or two are lost; there are 2",
+                "--cluster-file",
+                two,
+                "--cluster-host",
+                "a",
+                "--cluster-create");
         assertThat(directory.resolve("store")).doesNotExist();
     }
 

@@ -49,7 +49,6 @@ class ClusterFileTest {
     @Test
     void whatIsWrongIsSaidWithTheFile() {
         refused(three(), "'group' must be a UUID");
-        refused(GROUP + host("a", 1) + host("b", 2), "three or five hosts", "there are 2");
         refused(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");

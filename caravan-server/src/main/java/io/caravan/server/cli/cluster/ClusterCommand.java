@@ -34,7 +34,10 @@ public final class ClusterCommand implements Runnable {
                 .addSubcommand(new ClusterDemoCommand())
                 .addSubcommand(new ClusterStatusCommand(console))
                 .addSubcommand(new ClusterTransferCommand(console))
-                .addSubcommand(new ClusterDrainCommand(console));
+                .addSubcommand(new ClusterDrainCommand(console))
+                .addSubcommand(new ClusterAddCommand(console))
+                .addSubcommand(new ClusterRemoveCommand(console))
+                .addSubcommand(new ClusterReplaceCommand(console));
     }
 
     /** Throws {@link ClientException} when the server that says this of itself is no host of a cluster. */
@@ -47,6 +50,7 @@ public final class ClusterCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "say what to do with the cluster: demo, status, transfer or drain");
+                spec.commandLine(),
+                "say what to do with the cluster: demo, status, transfer, drain, add, remove or" + " replace");
     }
 }

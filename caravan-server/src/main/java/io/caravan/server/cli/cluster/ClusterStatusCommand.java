@@ -51,6 +51,10 @@ final class ClusterStatusCommand extends ClientCommand {
                     + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
                     + (leader.isEmpty() ? "NO HOST LEADS" : "host " + leader + " leads") + " since "
                     + info.text("cluster_since_seconds") + " s, term " + info.text("cluster_term"));
+            String change = info.text("cluster_change");
+            if (!change.isEmpty()) {
+                output.line(change);
+            }
             output.line(String.format(
                     Locale.ROOT, "%-8s %-9s %-22s %-22s %12s %8s", "host", "role", "RESP", "HTTP", "entries", "heard"));
             for (Map.Entry<String, String> field : figures.entrySet()) {

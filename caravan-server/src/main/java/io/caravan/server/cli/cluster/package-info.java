@@ -1,4 +1,4 @@
-/** Commands for a cluster of hosts: to try one, to look at one, and to move leadership. */
+/** Commands for a cluster of hosts: to try one, to look at one, to move leadership, and to change its hosts. */
 @NullMarked
 package io.caravan.server.cli.cluster;
 

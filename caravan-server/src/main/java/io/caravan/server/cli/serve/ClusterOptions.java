@@ -49,6 +49,16 @@ final class ClusterOptions {
     private boolean create;
 
     @Option(
+            names = "--cluster-join",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "This is the host's first start, in a cluster that is there already: it waits until 'caravan"
+                    + " cluster add' or 'replace' names it. Refused when its directory is not empty.")
+    private boolean join;
+
+    @Option(
             names = "--cluster-election",
             paramLabel = "TIME",
             defaultValue = "1s",
@@ -141,10 +151,23 @@ final class ClusterOptions {
                 data.resolve(RAFT),
                 election,
                 keptLog,
-                create,
+                firstStart(cluster),
                 cert == null
                         ? null
                         : new GroupConfig.Tls(Objects.requireNonNull(key), cert, Objects.requireNonNull(ca)));
+    }
+
+    private GroupConfig.Start firstStart(Cluster cluster) {
+        check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for one that is there already");
+        int hosts = cluster.hosts().size();
+        check(
+                !create || hosts == 3 || hosts == 5,
+                "a new cluster has three or five hosts, so that a majority is left when one or two are lost; there are "
+                        + hosts);
+        if (join) {
+            return GroupConfig.Start.JOIN;
+        }
+        return create ? GroupConfig.Start.CREATE : GroupConfig.Start.AGAIN;
     }
 
     private static void requireOurs(Path data, Path store) throws IOException {

@@ -88,11 +88,6 @@ final class SecurityOptions {
         return checked("--allow-host", () -> withOrigins.withAllowedHosts(allowedHosts));
     }
 
-    /** Allows hosts by their names, too. */
-    void allowHosts(List<String> names) {
-        allowedHosts = Stream.concat(allowedHosts.stream(), names.stream()).toList();
-    }
-
     private static HttpConfig checked(String option, Supplier<HttpConfig> allowed) {
         try {
             return allowed.get();

@@ -111,9 +111,6 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         GroupConfig group = checked(() -> clusterOptions.group(cluster, storeOptions.data(), replica));
         ServerConfig config = checked(() -> {
             listenOptions.checkPeers(cluster.self().peer().resolve(), group.tls() != null);
-            // A request that another host passes on has the name by which that one was asked.
-            securityOptions.allowHosts(
-                    cluster.hosts().stream().map(host -> host.http().host()).toList());
             return serverConfig(
                     replica,
                     cluster.self().resp().resolve(),
@@ -131,13 +128,24 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         say("caravan is host " + cluster.self().id() + " of cluster " + cluster.group() + ", RESP on "
                 + cluster.self().resp() + ", HTTP on " + cluster.self().http() + ", data in "
                 + storeOptions.data().toAbsolutePath().normalize()
-                + ": an answered change is on the disks of the majority");
+                + ": "
+                + (group.start() == GroupConfig.Start.JOIN
+                        ? "waits until 'caravan cluster add' or 'replace' names it"
+                        : "an answered change is on the disks of the majority"));
         logSettings(config);
         try {
             host.awaitFailure();
-            log().error("the host ends, because it cannot go on: start it again");
+            tellWhyItEnds(host);
         } finally {
             shutdown.failed();
+        }
+    }
+
+    private static void tellWhyItEnds(ClusterServer host) {
+        if (host.removed()) {
+            log().error("the host ends, because it was removed from its cluster: do not start it again with its files");
+        } else {
+            log().error("the host ends, because it cannot go on: start it again");
         }
     }
 

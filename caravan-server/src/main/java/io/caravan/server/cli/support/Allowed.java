@@ -107,7 +107,7 @@ final class Allowed {
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
                         + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout cluster-create"
-                        + " cluster-election cluster-log-kept");
+                        + " cluster-join cluster-election cluster-log-kept");
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -17,7 +18,7 @@ import java.util.stream.Collectors;
  * none, being on this machine is what gives access, and every page that the user visits runs on this machine. So only
  * pages that come from this machine may use it, and those that the operator allows. Because a foreign host name can be
  * made to resolve to the server (DNS rebinding), a request must also name it as it is known: by a name of this machine,
- * by the host listened on, by a name that the operator allows, or, where it does not listen on a loopback address, by
+ * by the host listened on, by that of another host of its cluster, by a name that the operator allows, or, where it does not listen on a loopback address, by
  * any IP address. Other programs send no {@code Origin}, and name the address that they connect to.
  */
 public final class Origins {
@@ -44,9 +45,15 @@ public final class Origins {
     private final boolean anyAddress;
     private final Set<String> allowed;
     private final Set<String> hosts;
+    private final Predicate<String> known;
 
     /** The rules for a listener, whose clients need a token if they are {@code authenticated}. */
     public Origins(HttpConfig config, boolean authenticated) {
+        this(config, authenticated, host -> false);
+    }
+
+    /** As the other; the server goes by {@code known} names, too, which may change. */
+    public Origins(HttpConfig config, boolean authenticated, Predicate<String> known) {
         InetSocketAddress address = config.address();
         allowed = config.allowedOrigins();
         hosts = allowed.stream()
@@ -56,6 +63,7 @@ public final class Origins {
                 .collect(Collectors.toSet());
         hosts.add(lower(address.getHostString()));
         hosts.addAll(config.allowedHosts());
+        this.known = known;
         any = authenticated || allowed.contains(ANY);
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
@@ -103,6 +111,7 @@ public final class Origins {
         String host = parts.group("host");
         return LOOPBACK_HOST.matcher(host).matches()
                 || hosts.contains(host)
+                || known.test(host)
                 || anyAddress && ADDRESS.matcher(host).matches();
     }
 

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -34,7 +35,9 @@ public final class HttpService {
     public HttpService(HttpConfig config, List<Route> routes, Gate gate, Readiness readiness, ServerMetrics metrics) {
         this.config = config;
         this.routes = List.copyOf(routes);
-        this.origins = new Origins(config, gate.closed());
+        Cluster cluster = readiness.cluster();
+        // A request that another host passes on has the name by which that one was asked.
+        this.origins = new Origins(config, gate.closed(), name -> cluster != null && cluster.hasHttpName(name));
         this.gate = gate;
         this.readiness = readiness;
         this.metrics = metrics;

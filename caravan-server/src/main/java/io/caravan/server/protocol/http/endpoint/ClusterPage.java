@@ -44,6 +44,7 @@ public final class ClusterPage implements Route.Endpoint {
         fields.put("group", cluster.group().toString());
         fields.putAll(brief(cluster));
         fields.put("drained", cluster.drained());
+        fields.put("change", cluster.change());
         fields.put("term", cluster.term());
         fields.put("committedEntries", cluster.committed());
         fields.put("logEntries", cluster.kept());

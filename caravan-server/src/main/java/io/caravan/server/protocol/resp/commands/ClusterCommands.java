@@ -7,13 +7,16 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.Slots;
+import io.caravan.server.config.HostPort;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
+import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.io.IOException;
@@ -69,7 +72,10 @@ public final class ClusterCommands {
                         .waiting(commands::transfer),
                 server("CARAVAN.DRAIN", 2, NONE, "", "Keeps leadership away from this host (ON), or no longer (OFF).")
                         .access(Access.ADMIN)
-                        .waiting(commands::drain));
+                        .waiting(commands::drain),
+                server("CARAVAN.HOSTS", -3, NONE, "", "Adds, removes or replaces a host, and answers when it is done.")
+                        .access(Access.ADMIN)
+                        .waitingInTurns(commands::change));
     }
 
     private Reply id(ClusterHost host) {
@@ -199,6 +205,63 @@ public final class ClusterCommands {
             return Reply.OK;
         } catch (IOException refused) {
             throw new CommandException("ERR " + refused.getMessage());
+        }
+    }
+
+    /** A change of the cluster's hosts. */
+    private interface HostsChange {
+        void make() throws IOException;
+    }
+
+    private Reading change(Session session, Command command, Reading.Context context) {
+        HostsChange change = hostsChange(command);
+        return new Waiting<List<String>>(
+                outcome -> startThread(change, outcome),
+                hosts -> Reply.Fields.of("hosts", String.join(",", hosts)),
+                context);
+    }
+
+    private HostsChange hostsChange(Command command) {
+        int words = command.size() - 2;
+        if (command.is(1, "ADD") && words == 4) {
+            ClusterHost host = host(command, 2);
+            return () -> cluster.add(host);
+        }
+        if (command.is(1, "REMOVE") && words == 1) {
+            String host = command.shortText(2);
+            return () -> cluster.remove(host);
+        }
+        if (command.is(1, "REPLACE") && words == 5) {
+            String host = command.shortText(2);
+            ClusterHost by = host(command, 3);
+            return () -> cluster.replace(host, by);
+        }
+        throw new CommandException("ERR say ADD host peer resp http, REMOVE host, or REPLACE host host peer resp http");
+    }
+
+    private static ClusterHost host(Command command, int first) {
+        return new ClusterHost(
+                command.shortText(first),
+                HostPort.parse(command.shortText(first + 1)),
+                HostPort.parse(command.shortText(first + 2)),
+                HostPort.parse(command.shortText(first + 3)));
+    }
+
+    /** It may take as long as to copy the store. */
+    private void startThread(HostsChange change, Outcome<List<String>> outcome) {
+        Thread thread = new Thread(() -> make(change, outcome), "caravan-hosts");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void make(HostsChange change, Outcome<List<String>> outcome) {
+        try {
+            change.make();
+            outcome.success(cluster.hosts().stream().map(ClusterHost::id).toList());
+        } catch (IOException refused) {
+            outcome.failure(new CommandException("ERR " + refused.getMessage()));
+        } catch (RuntimeException refused) {
+            outcome.failure(refused);
         }
     }
 

@@ -28,6 +28,7 @@ final class ClusterStatus {
                 "cluster_group", cluster.group(),
                 "cluster_host", cluster.self().id(),
                 "cluster_role", cluster.leads() ? "leader" : "follower",
+                "cluster_change", cluster.change(),
                 "cluster_drained", cluster.drained() ? 1 : 0,
                 "cluster_leader", leader == null ? "" : leader.id(),
                 "cluster_since_seconds",

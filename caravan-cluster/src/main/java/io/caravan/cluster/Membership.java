@@ -1,0 +1,186 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.exceptions.RaftException;
+import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
+import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
+import org.apache.ratis.server.RaftConfiguration;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Which hosts the group has, as its Raft log says, and changes of that, one at a time. Thread-safe. */
+final class Membership {
+    private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+    private static final TimeDuration ANSWER = TimeDuration.valueOf(3, TimeUnit.SECONDS);
+
+    private final GroupConfig config;
+    private final RaftServer server;
+    private final RaftGroupId group;
+    private final AtomicReference<@Nullable HostChange> underWay = new AtomicReference<>();
+
+    Membership(GroupConfig config, RaftServer server) {
+        this.config = config;
+        this.server = server;
+        this.group = RaftGroupId.valueOf(config.group());
+    }
+
+    /** The host as Raft knows it. */
+    static RaftPeer peer(Host host) {
+        // Ratis streams no data here, so the address for that has room for what the application says of the host.
+        return RaftPeer.newBuilder()
+                .setId(host.id())
+                .setAddress(host.authority())
+                .setDataStreamAddress(host.note())
+                .build();
+    }
+
+    private static Host host(RaftPeer peer) {
+        String authority = peer.getAddress();
+        int colon = authority.lastIndexOf(':');
+        String note = peer.getDataStreamAddress();
+        return new Host(
+                peer.getId().toString(),
+                authority.substring(0, colon),
+                Integer.parseInt(authority.substring(colon + 1)),
+                note == null ? "" : note);
+    }
+
+    /** The hosts that vote, by the newest entry that says so; in no order. Empty while this host joins. */
+    List<Host> hosts() {
+        return peers().stream().map(Membership::host).toList();
+    }
+
+    private List<RaftPeer> peers() {
+        return List.copyOf(division().getRaftConf().getCurrentPeers());
+    }
+
+    /** Whether the group has gone on without this host, for good, as far as its own log says. */
+    boolean isWithoutThis() {
+        RaftConfiguration hosts = division().getRaftConf();
+        // While a change is under way both are there, and nobody knows which it will be.
+        return hosts.getPreviousPeers().isEmpty()
+                && hosts.getCurrentPeers().stream()
+                        .noneMatch(peer -> peer.getId().equals(server.getId()));
+    }
+
+    private RaftServer.Division division() {
+        try {
+            return server.getDivision(group);
+        } catch (IOException gone) {
+            throw new IllegalStateException("host " + config.self() + " has left the group", gone);
+        }
+    }
+
+    /** The change that this host, which leads, is about to make. */
+    Optional<HostChange> underWay() {
+        return Optional.ofNullable(underWay.get());
+    }
+
+    /**
+     * Makes a change. Returns when the majority of the new hosts has it on disk; a host that joins has every entry but the
+     * last ones by then.
+     *
+     * @param reachable whether a host of the group is known to answer
+     * @throws IllegalArgumentException when the change makes no sense; nothing has changed
+     * @throws IOException when it did not come to it
+     */
+    void make(HostChange change, Predicate<String> reachable) throws IOException {
+        if (!division().getInfo().isLeader()) {
+            throw new IOException("host " + config.self() + " does not lead: ask the one that does");
+        }
+        if (!underWay.compareAndSet(null, change)) {
+            throw new IOException("another change of the group's hosts is under way: " + underWay.get());
+        }
+        try {
+            List<RaftPeer> now = peers();
+            change.check(now.stream().map(Membership::host).toList(), config.self(), reachable);
+            LOG.info("{}: begins a change: {}", config.self(), change);
+            set(change, now);
+            LOG.info("{}: has made a change: {}", config.self(), change);
+        } finally {
+            underWay.set(null);
+        }
+    }
+
+    private void set(HostChange change, List<RaftPeer> now) throws IOException {
+        List<RaftPeer> next = new ArrayList<>(now);
+        next.removeIf(peer -> peer.getId().toString().equals(change.leaving()));
+        Host joining = change.joining();
+        if (joining != null) {
+            next.add(peer(joining));
+        }
+        SetConfigurationRequest.Arguments hosts = SetConfigurationRequest.Arguments.newBuilder()
+                .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+                .setServersInCurrentConf(now)
+                .setServersInNewConf(next)
+                .build();
+        try {
+            RaftClientReply reply = server.setConfiguration(
+                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, hosts));
+            if (!reply.isSuccess()) {
+                throw Objects.requireNonNullElseGet(
+                        reply.getException(), () -> new RaftException("Raft refused it: " + reply));
+            }
+        } catch (IOException failed) {
+            throw new IOException(why(change, failed), failed);
+        }
+    }
+
+    private static String why(HostChange change, IOException failure) {
+        if (failure instanceof ReconfigurationTimeoutException) {
+            return "host " + change.joining() + " does not answer: start it, with an empty directory, so that it joins;"
+                    + " nothing has changed";
+        }
+        if (failure instanceof ReconfigurationInProgressException) {
+            return "another change of the group's hosts is under way";
+        }
+        return "nobody knows whether " + change + ": " + failure.getMessage()
+                + "; look at the group's hosts before you try again";
+    }
+
+    /** Whether another host says that the group has gone on without this one. Takes some seconds if none answers. */
+    boolean goesOnWithoutThis() {
+        return peers().stream()
+                .filter(peer -> !peer.getId().equals(server.getId()))
+                .anyMatch(this::goesOnWithoutThis);
+    }
+
+    private boolean goesOnWithoutThis(RaftPeer other) {
+        try (RaftClient client = RaftSettings.client(config, other, ANSWER)) {
+            return client.getGroupManagementApi(other.getId())
+                    .info(group)
+                    .getConf()
+                    .filter(this::isWithoutThis)
+                    .isPresent();
+        } catch (IOException silent) {
+            LOG.debug("{}: host {} does not say who is of the group", config.self(), other, silent);
+            return false;
+        }
+    }
+
+    /** As the other, of what another host says. */
+    private boolean isWithoutThis(RaftConfigurationProto hosts) {
+        return hosts.getPeersCount() > 0
+                && hosts.getOldPeersCount() == 0
+                && hosts.getPeersList().stream()
+                        .noneMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(server.getId()));
+    }
+}

@@ -1,0 +1,307 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.DurableListStore;
+import io.caravan.StoreDirectoryException;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hosts that join and leave a group while it takes writes. */
+@Patient
+final class GroupMembershipTest {
+    private static final long LIST = 7;
+
+    @TempDir
+    Path directory;
+
+    private static List<String> ids(GroupMember member) {
+        return member.hosts().stream().map(Host::id).sorted().toList();
+    }
+
+    private static GroupMember leader(Group group) throws InterruptedException {
+        return group.member(group.awaitLeader());
+    }
+
+    /** Asks for a change. */
+    interface Change {
+        void of(GroupMember leader) throws IOException, InterruptedException;
+    }
+
+    /** Asks until it is made: leadership may change meanwhile, on a busy machine. */
+    static void change(Group group, Change change) {
+        Eventually.await("the change is made", () -> refusal(group, change).isEmpty());
+    }
+
+    /** Why the change was not made; empty when it was. */
+    static String refusal(Group group, Change change) {
+        try {
+            change.of(leader(group));
+            return "";
+        } catch (IOException | IllegalArgumentException refused) {
+            return String.valueOf(refused.getMessage());
+        } catch (InterruptedException hurried) {
+            throw new IllegalStateException(hurried);
+        }
+    }
+
+    static void add(Group group, Host host) throws Exception {
+        change(group, leader -> {
+            if (!ids(leader).contains(host.id())) {
+                leader.add(host);
+            }
+        });
+    }
+
+    /** Removes one that does not lead, and returns which. */
+    private static String removeOne(Group group) throws Exception {
+        List<String> before = ids(leader(group));
+        change(group, leader -> {
+            if (ids(leader).size() == before.size()) {
+                leader.remove(group.follower());
+            }
+        });
+        List<String> after = ids(leader(group));
+        return before.stream().filter(id -> !after.contains(id)).findFirst().orElseThrow();
+    }
+
+    private static void awaitHosts(Group group, String... expected) {
+        for (String host : expected) {
+            Eventually.await(
+                    "host " + host + " knows the hosts",
+                    () -> ids(group.member(host)).equals(List.of(expected)));
+        }
+    }
+
+    /** Writes until it is stopped. */
+    private static final class Writer implements AutoCloseable {
+        private final Group group;
+        private final List<String> acknowledged = new ArrayList<>();
+        private final AtomicBoolean stopped = new AtomicBoolean();
+        private final Thread thread = new Thread(this::write);
+
+        Writer(Group group) {
+            this.group = group;
+            thread.start();
+        }
+
+        private void write() {
+            try {
+                for (int i = 0; !stopped.get(); i++) {
+                    String value = group.append(LIST, "value " + i);
+                    synchronized (acknowledged) {
+                        acknowledged.add(value);
+                    }
+                }
+            } catch (InterruptedException hurried) {
+                throw new IllegalStateException(hurried);
+            }
+        }
+
+        List<String> stop() throws InterruptedException {
+            stopped.set(true);
+            thread.join();
+            return acknowledged;
+        }
+
+        @Override
+        public void close() {
+            stopped.set(true);
+        }
+    }
+
+    @Test
+    void aGroupGrowsShrinksAndReplacesAHostWhileItTakesWrites() throws Exception {
+        List<String> acknowledged;
+        try (Group group = new Group(directory).create();
+                Writer writer = new Writer(group)) {
+            group.awaitLeader();
+            Host d = group.join("d");
+            assertThat(group.member("d").hosts()).isEmpty();
+            add(group, d);
+            awaitHosts(group, "a", "b", "c", "d");
+
+            String leaves = removeOne(group);
+            Eventually.await(
+                    "the removed host leaves", () -> !group.member(leaves).takesPart());
+            assertThat(group.member(leaves).removed()).isTrue();
+            group.stop(leaves);
+
+            String dies = group.follower();
+            group.stop(dies);
+            Host e = group.join("e");
+            change(group, leader -> {
+                if (!ids(leader).contains("e")) {
+                    leader.replace(dies, e);
+                }
+            });
+            List<String> now = ids(leader(group));
+            assertThat(now).hasSize(3).contains("e").doesNotContain(leaves, dies);
+
+            // All at once, with the hosts that they began with.
+            acknowledged = writer.stop();
+            for (String host : now) {
+                group.stop(host);
+            }
+            for (String host : now) {
+                group.restart(host);
+            }
+            group.append(LIST, "after the restart");
+            awaitHosts(group, now.toArray(String[]::new));
+            assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
+            group.awaitAllAlike();
+
+            // One that was removed while it was away hears of it.
+            group.restart(dies);
+            Eventually.await(
+                    "the replaced host leaves", () -> !group.member(dies).takesPart());
+            assertThat(group.member(dies).removed()).isTrue();
+            assertThat(ids(leader(group))).isEqualTo(now);
+            for (String host : now) {
+                group.stop(host);
+            }
+            assertAllAlike(now);
+        }
+        assertThat(acknowledged).isNotEmpty();
+    }
+
+    private void assertAllAlike(List<String> hosts) {
+        List<StoreContents> contents = new ArrayList<>();
+        for (String host : hosts) {
+            Path store = directory.resolve(host).resolve("store");
+            try (DurableListStore opened =
+                    DurableListStore.open(SmallStore.config(store).build())) {
+                contents.add(StoreContents.of(opened));
+            }
+        }
+        assertThat(contents).allMatch(contents.get(0)::equals);
+    }
+
+    @Test
+    void aHostThatJoinsIsSentFilesWhenTheLogDoesNotGoBackToTheBeginning() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            add(group, group.join("d"));
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.stop(host);
+            }
+            assertAllAlike(List.of("a", "b", "c", "d"));
+        }
+    }
+
+    @Test
+    void aHostJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            Host d = group.join("d");
+            Host noted = new Host(d.id(), d.address(), d.port(), "serves clients on 1.2.3.4:5");
+            add(group, noted);
+            awaitHosts(group, "a", "b", "c", "d");
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.stop(host);
+            }
+            for (String host : List.of("a", "b", "c", "d")) {
+                group.restart(host);
+            }
+            group.append(LIST, "value");
+            for (String host : List.of("a", "b", "c", "d")) {
+                Eventually.await(
+                        "host " + host + " knows the note",
+                        () -> group.member(host).hosts().contains(noted));
+            }
+        }
+    }
+
+    /** It is no host of the group: it must neither vote nor stand for election. */
+    @Test
+    void aHostThatWaitsToBeAddedWaitsAfterARestartToo() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host d = group.join("d");
+            group.stop("d");
+            group.restart("d");
+            assertThat(group.member("d").hosts()).isEmpty();
+            add(group, d);
+            awaitHosts(group, "a", "b", "c", "d");
+        }
+    }
+
+    @Test
+    void onlyTheLeaderMakesChanges() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Eventually.await(
+                    "a host that follows refuses",
+                    () -> refusal(
+                                    group,
+                                    leader -> group.member(group.follower()).remove("a"))
+                            .contains("does not lead: ask the one that does"));
+        }
+    }
+
+    /** The group goes on as it was. */
+    @Test
+    void aHostThatIsNotThereIsNotAdded() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host nobody = Group.freeHosts("d").get(0);
+            Eventually.await(
+                    "the host is given up",
+                    () -> refusal(group, leader -> leader.add(nobody)).contains("does not answer"));
+            group.append(LIST, "another");
+            assertThat(ids(leader(group))).containsExactly("a", "b", "c");
+        }
+    }
+
+    /** The change could be taken back while both the old hosts and the new ones decide, and the host be needed. */
+    @Test
+    void aHostIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.stop("c");
+            List<Host> all = group.hosts();
+            List<Host> others = all.subList(0, 2);
+            writeHosts(group, "c", others, all);
+            group.restart("c");
+            group.stop("c");
+            writeHosts(group, "c", others, List.of());
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.restart("c"))
+                    .withMessageContaining("host c was removed from its group");
+        }
+    }
+
+    /** As Raft does when it applies the entry. */
+    private static void writeHosts(Group group, String of, List<Host> hosts, List<Host> before) throws IOException {
+        RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
+        hosts.forEach(host -> entry.addPeers(Membership.peer(host).getRaftPeerProto()));
+        before.forEach(host -> entry.addOldPeers(Membership.peer(host).getRaftPeerProto()));
+        Path file = group.raftDirectory(of)
+                .resolve(group.config(of, GroupConfig.Start.AGAIN).group().toString())
+                .resolve("current")
+                .resolve("raft-meta.conf");
+        Files.write(
+                file,
+                LogEntryProto.newBuilder()
+                        .setTerm(1)
+                        .setIndex(1_000_000)
+                        .setConfigurationEntry(entry)
+                        .build()
+                        .toByteArray());
+    }
+}

@@ -1,0 +1,49 @@
+package io.caravan.server.cli.cluster;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cluster.ClusterHost;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Adds a host to a cluster. */
+@Command(
+        name = "add",
+        description = {
+            "Adds a host that was started with 'caravan serve --cluster-join'. Ask the host that leads. The new one is sent"
+                    + " all that the cluster has, and votes once it has it; the cluster serves meanwhile. Waits until that is"
+                    + " done, which takes as long as to copy the store; when this command is stopped, the cluster goes on."
+                    + " If it fails, or leadership moves, nothing has changed: add the host again.",
+            "Needs the permission admin."
+        },
+        footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ClusterAddCommand extends HostsCommand {
+    @Parameters(paramLabel = "HOST", description = "The new host.")
+    private String host;
+
+    @Option(
+            names = "--cluster-file",
+            required = true,
+            paramLabel = "FILE",
+            description = "The cluster's file that the new host is started with, which has its addresses.")
+    private Path file;
+
+    ClusterAddCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        ClusterHost joining = described(file, host);
+        change(
+                output,
+                "adds " + at(joining) + ", which is sent everything first",
+                1,
+                Stream.concat(Stream.of("ADD"), words(joining)));
+    }
+}

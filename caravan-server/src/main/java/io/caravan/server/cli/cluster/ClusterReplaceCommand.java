@@ -1,0 +1,52 @@
+package io.caravan.server.cli.cluster;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cluster.ClusterHost;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Has a new host take the place of another. */
+@Command(
+        name = "replace",
+        description = {
+            "Has a new host, started with 'caravan serve --cluster-join', take the place of one that is lost for good or is"
+                    + " to go: 'cluster add' and 'cluster remove' in one step, so that the cluster is never a host short of"
+                    + " what it was. What is said of those holds here.",
+            "Needs the permission admin."
+        },
+        footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ClusterReplaceCommand extends HostsCommand {
+    @Parameters(index = "0", paramLabel = "OLD", description = "The host that is to go.")
+    private String old;
+
+    @Parameters(index = "1", paramLabel = "NEW", description = "The new host; its id is one that none had.")
+    private String host;
+
+    @Option(
+            names = "--cluster-file",
+            required = true,
+            paramLabel = "FILE",
+            description = "The cluster's file that the new host is started with, which has its addresses.")
+    private Path file;
+
+    ClusterReplaceCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        ClusterHost joining = described(file, host);
+        change(
+                output,
+                "replaces host " + old + ", which stops and cannot come back with its files, by " + at(joining)
+                        + ", which is sent everything first",
+                0,
+                Stream.concat(Stream.of("REPLACE", old), words(joining)));
+    }
+}

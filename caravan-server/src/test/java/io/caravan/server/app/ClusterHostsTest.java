@@ -1,0 +1,199 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.cluster.ClusterCommandRun;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hosts that are added, removed and replaced by commands while the cluster serves. */
+@Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterHostsTest {
+    @TempDir
+    private Path directory;
+
+    private static String call(TestCluster cluster, ClusterHost host, String... words) throws IOException {
+        try (RespClient client = cluster.connect(host)) {
+            return client.call(words);
+        }
+    }
+
+    private static String[] add(ClusterHost host) {
+        return new String[] {
+            "CARAVAN.HOSTS",
+            "ADD",
+            host.id(),
+            host.peer().toString(),
+            host.resp().toString(),
+            host.http().toString()
+        };
+    }
+
+    private static String page(ClusterHost host, String path) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
+    private Path file(TestCluster cluster, ClusterHost... more) throws IOException {
+        StringBuilder text = new StringBuilder("group = " + cluster.view("a").group() + "\n");
+        for (ClusterHost host :
+                Stream.concat(cluster.hosts().stream(), List.of(more).stream()).toList()) {
+            text.append(host.id()).append(".peer = ").append(host.peer()).append('\n');
+            text.append(host.id()).append(".resp = ").append(host.resp()).append('\n');
+            text.append(host.id()).append(".http = ").append(host.http()).append('\n');
+        }
+        return Files.writeString(directory.resolve("cluster.properties"), text);
+    }
+
+    @Test
+    void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne() throws Exception {
+        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
+            ClusterHost leader = cluster.awaitLeader();
+            assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
+            ClusterHost d = cluster.join("d");
+            assertThat(call(cluster, leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
+            for (String id : List.of("a", "b", "c", "d")) {
+                Eventually.await(
+                        "host " + id + " knows the new one",
+                        () -> cluster.view(id).hosts().stream()
+                                .map(ClusterHost::id)
+                                .toList()
+                                .equals(List.of("a", "b", "c", "d")));
+            }
+            for (ClusterHost host : List.of(leader, d)) {
+                assertThat(call(cluster, host, "CLUSTER", "SLOTS"))
+                        .contains(":" + d.resp().port() + ",");
+                assertThat(call(cluster, host, "CLUSTER", "NODES"))
+                        .contains(d.resp() + "@" + d.peer().port());
+                assertThat(call(cluster, host, "CLUSTER", "SHARDS"))
+                        .contains(":" + d.resp().port() + ",");
+                assertThat(call(cluster, host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
+                assertThat(call(cluster, host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
+                assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
+                assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
+            }
+            assertThat(call(cluster, d, "RPUSH", "kept", "value"))
+                    .startsWith("-MOVED")
+                    .endsWith(leader.resp().toString());
+            Eventually.await(
+                    "the new host has everything", () -> cluster.view("d").behind() == 0);
+            assertThat(page(d, "/readyz")).contains("\"ready\"");
+
+            ClusterHost leaves = cluster.hosts().stream()
+                    .filter(host -> !host.equals(leader))
+                    .findFirst()
+                    .orElseThrow();
+            ClusterCommandRun removal = ClusterCommandRun.of(
+                    "remove", leaves.id(), "--server", leader.resp().toString());
+            assertThat(removal.exitCode()).as(removal.text()).isZero();
+            assertThat(removal.text())
+                    .contains(
+                            "removes host " + leaves.id() + ", which stops",
+                            "3 hosts survive the loss of 1",
+                            "the cluster has the hosts ");
+            ClusterServer removed = cluster.server(leaves.id());
+            removed.awaitFailure();
+            assertThat(removed.removed()).isTrue();
+            assertThat(call(cluster, leader, "CLUSTER", "NODES"))
+                    .doesNotContain(leaves.resp().toString());
+            assertThat(page(leader, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
+            assertThat(call(cluster, leader, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+        }
+    }
+
+    @Test
+    void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith() throws Exception {
+        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
+            ClusterHost leader = cluster.awaitLeader();
+            assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
+            ClusterHost dead = cluster.follower();
+            cluster.stop(dead.id());
+            ClusterHost d = cluster.join("d");
+            ClusterCommandRun run = ClusterCommandRun.of(
+                    "replace",
+                    dead.id(),
+                    "d",
+                    "--cluster-file",
+                    file(cluster, d).toString(),
+                    "--json",
+                    "--server",
+                    leader.resp().toString());
+            assertThat(run.exitCode()).as(run.text()).isZero();
+            assertThat(run.text()).contains("\"hosts\":[").contains("\"d\"").doesNotContain("\"" + dead.id() + "\"");
+            assertThat(call(cluster, leader, "CARAVAN.TRANSFER", "d")).isEqualTo("+OK");
+            Eventually.await("the new host leads", () -> cluster.view("d").leads());
+            assertThat(call(cluster, d, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+
+            // The first hosts were started with a file that does not name the new one.
+            String other = cluster.hosts().stream()
+                    .map(ClusterHost::id)
+                    .filter(id -> !id.equals(dead.id()))
+                    .findFirst()
+                    .orElseThrow();
+            cluster.stop(other);
+            cluster.restart(other);
+            Eventually.await(
+                    "the host that was started again knows who leads",
+                    () -> cluster.view(other).leader().equals(Optional.of(d)));
+            assertThat(cluster.view(other).hosts()).contains(d).doesNotContain(dead);
+        }
+    }
+
+    @Test
+    void changesThatMakeNoSenseAreRefused() throws Exception {
+        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
+            ClusterHost leader = cluster.awaitLeader();
+            ClusterHost follower = cluster.follower();
+            assertThat(call(cluster, follower, "CARAVAN.HOSTS", "REMOVE", "a"))
+                    .startsWith("-ERR this host follows: ask host " + leader.id());
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", "z"))
+                    .startsWith("-ERR the group has no host z");
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", leader.id()))
+                    .contains("leads: hand leadership");
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
+                    .contains("'nowhere' is not HOST:PORT");
+            assertThat(call(
+                            cluster,
+                            leader,
+                            "CARAVAN.HOSTS",
+                            "ADD",
+                            "d",
+                            "127.0.0.1:1",
+                            follower.http().toString(),
+                            "127.0.0.1:3"))
+                    .contains("host " + follower.id() + " has the address " + follower.http() + " already");
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
+                    .contains("needs three addresses");
+            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
+                    .contains("a host's id has");
+            ClusterCommandRun run = ClusterCommandRun.of(
+                    "add",
+                    "x",
+                    "--cluster-file",
+                    file(cluster).toString(),
+                    "--server",
+                    leader.resp().toString());
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.text()).contains("the cluster has no host 'x'");
+        }
+    }
+}
