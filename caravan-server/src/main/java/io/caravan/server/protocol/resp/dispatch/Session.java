@@ -155,7 +155,9 @@ public final class Session {
         principal = unproved();
         protocol = Protocol.RESP2;
         transaction(null);
-        subscriptions().removeAll();
+        if (subscriber != null) {
+            subscriber.removeAll();
+        }
     }
 
     /** Whether the connection ends after the answers to all that came so far. */
