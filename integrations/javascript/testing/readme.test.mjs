@@ -8,6 +8,7 @@ import { startCaravan, until } from "./caravan.mjs"
 const CASES = [
   { page: "automerge-repo", after: "\nprocess.exit()", prints: "Once upon a time" },
   { page: "hocuspocus", after: '\nconsole.log("runs")\nprocess.exit()', prints: "runs" },
+  { page: "y-redis", after: '\nawait persistence.redis.ping()\nconsole.log("runs")\nprocess.exit()', prints: "runs" },
   { page: "y-websocket", after: '\nserver.on("listening", () => console.log("runs") ?? process.exit())', prints: "runs" },
 ]
 
@@ -18,7 +19,8 @@ test("the pages", async (t) => {
       const text = await readFile(new URL(`../${page}/README.md`, import.meta.url), "utf8")
       const code = /```js\n(.*?)```/s.exec(text)[1]
       const program = new URL(`../${page}/readme-example.mjs`, import.meta.url)
-      const here = code.replaceAll("http://127.0.0.1:4437", caravan.url).replace("port: 1234", "port: 0")
+      const here = code.replaceAll("http://127.0.0.1:4437", caravan.url)
+        .replace("port: 6380", `port: ${caravan.respPort}`).replace("port: 1234", "port: 0")
       await writeFile(program, here + after)
       try {
         const run = spawn(process.execPath, [program.pathname], { stdio: ["ignore", "pipe", "inherit"] })

@@ -8,17 +8,19 @@ export class Caravan {
     this.command = command
     this.data = data
     this.port = 0
+    this.respPort = 0
   }
 
   async start() {
     const words = ["serve", "--data", this.data, "--archive", "none"]
-    words.push("--resp", "127.0.0.1:0", "--http", `127.0.0.1:${this.port}`)
+    words.push("--resp", `127.0.0.1:${this.respPort}`, "--http", `127.0.0.1:${this.port}`)
     this.process = spawn(this.command, words, { stdio: ["ignore", "pipe", "inherit"] })
     this.ended = once(this.process, "exit")
     for await (const line of createInterface({ input: this.process.stdout })) {
-      const announced = /HTTP on 127\.0\.0\.1:(\d+)/.exec(line)
+      const announced = /RESP on 127\.0\.0\.1:(\d+), HTTP on 127\.0\.0\.1:(\d+)/.exec(line)
       if (announced) {
-        this.port = Number(announced[1])
+        this.respPort = Number(announced[1])
+        this.port = Number(announced[2])
         this.process.stdout.resume()
         return this
       }
