@@ -12,8 +12,8 @@ test("y-redis, as it is", async (t) => {
     // ioredis connects again by itself; without a listener it prints each attempt.
     for (const connection of [persistence.redis, persistence.sub]) {
       connection.on("error", () => {})
+      t.after(() => connection.disconnect())
     }
-    t.after(() => persistence.destroy())
     return persistence
   }
 
