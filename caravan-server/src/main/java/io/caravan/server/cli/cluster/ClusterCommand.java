@@ -51,6 +51,6 @@ public final class ClusterCommand implements Runnable {
     public void run() {
         throw new ParameterException(
                 spec.commandLine(),
-                "say what to do with the cluster: demo, status, transfer, drain, add, remove or" + " replace");
+                "say what to do with the cluster: demo, status, transfer, drain, add, remove or replace");
     }
 }
