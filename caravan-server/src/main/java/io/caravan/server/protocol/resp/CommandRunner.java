@@ -113,7 +113,7 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     /** Whether every request so far has been run and its answer written. */
     boolean idle() {
-        return waiting.isEmpty() && replies.size() == 0;
+        return waiting.isEmpty() && replies.isEmpty();
     }
 
     /** Whether the connection ends with an error, and the client may still be sending. */

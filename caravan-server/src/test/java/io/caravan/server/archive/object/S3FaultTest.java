@@ -45,6 +45,8 @@ class S3FaultTest {
     private static final Duration PATIENT = Duration.ofSeconds(10);
 
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
+    /** Notices soon that nothing comes. */
+    private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
     /** Tries once, and soon gives up. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
@@ -224,7 +226,9 @@ class S3FaultTest {
     @Test
     void aServerThatNeverAnswersIsAskedAgain() {
         proxy.swallow();
-        thrown(Kind.UNAVAILABLE, () -> store.get("a", 10));
+        try (ObjectStore hurried = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, HURRIED)) {
+            thrown(Kind.UNAVAILABLE, () -> hurried.get("a", 10));
+        }
         assertThat(proxy.accepted()).isEqualTo(ATTEMPTS);
     }
 
@@ -247,7 +251,8 @@ class S3FaultTest {
     @Test
     void aStreamThatStallsIsGivenUp() throws IOException {
         put("a", content());
-        try (InputStream in = store.open("a")) {
+        try (ObjectStore hurried = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, HURRIED);
+                InputStream in = hurried.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
             proxy.swallow();
             assertThat(thrown(Kind.UNAVAILABLE, in::readAllBytes)).hasMessageContaining("GetObject of 'a'");

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.security.FileAuthenticator;
@@ -8,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -91,6 +94,42 @@ class PubSubTest extends RespTestBase {
         answers(":1", "RPUSH", "a", "v");
         answers("+PONG", "PING");
         answers(">[$unsubscribe, $a, :0]", "UNSUBSCRIBE");
+    }
+
+    /** They wait behind the answer that comes after the one that is waited for, and must not keep it from being given. */
+    @Test
+    void messagesDoNotHoldUpTheAnswersBeforeThem() throws IOException {
+        String message = "x".repeat(64 * 1024);
+        int messages = 40;
+        try (RespClient listener = fixture.connect()) {
+            listener.call("HELLO", "3");
+            listener.call("SUBSCRIBE", "a");
+            // What waits behind the first is begun together.
+            listener.sendRaw("BLPOP j 0\r\nBLPOP k 0\r\nLLEN k\r\n".getBytes(US_ASCII));
+            awaitFigure("caravan_pops_waiting 1.0");
+            answers(":1", "RPUSH", "j", "u");
+            assertThat(listener.read()).isEqualTo("[$j, $u]");
+            awaitFigure("caravan_pops_waiting 1.0");
+            for (int i = 0; i < messages; i++) {
+                answers(":1", "PUBLISH", "a", message);
+            }
+            answers(":1", "RPUSH", "k", "v");
+            assertThat(listener.read()).isEqualTo("[$k, $v]");
+            assertThat(listener.read()).isEqualTo(":0");
+            for (int i = 0; i < messages; i++) {
+                assertThat(listener.read()).isEqualTo(">[$message, $a, $" + message + "]");
+            }
+        }
+    }
+
+    @Test
+    void theChannelsOfACommandAreLimited() throws IOException {
+        String[] words = new String[16 * 1024 + 2];
+        Arrays.fill(words, "a");
+        for (String command : List.of("SUBSCRIBE", "UNSUBSCRIBE")) {
+            words[0] = command;
+            fails("ERR " + command + " takes at most 16384 channels at a time", words);
+        }
     }
 
     @Test

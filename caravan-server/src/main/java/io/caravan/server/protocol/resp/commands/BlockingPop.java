@@ -38,6 +38,9 @@ final class BlockingPop implements Reading {
     static final Keys KEYS = new Keys(1, -2, 1);
     /** Names that one command may wait for. */
     static final int MAX_NAMES = 1_024;
+    /** The answer when the connection or the server's service of it ends: no value, and no time that is over. */
+    private static final Reply UNBLOCKED =
+            new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
     /** Seconds, for some thirty years at most. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
@@ -54,7 +57,9 @@ final class BlockingPop implements Reading {
 
     private boolean begun;
     private boolean scheduled;
-    private volatile boolean over;
+    /** What the wait ends with when it takes nothing; null while it goes on. */
+    private volatile @Nullable Reply over;
+
     private volatile boolean answered;
     /** The event loop's. */
     private @Nullable Future<?> timeout;
@@ -89,11 +94,12 @@ final class BlockingPop implements Reading {
 
     /** The documents that the command names, each once. */
     static List<DocumentName> names(Command command) {
+        int words = command.size() - 2;
+        if (words > MAX_NAMES) {
+            throw new CommandException("ERR BLPOP takes at most " + MAX_NAMES + " names, not " + words);
+        }
         LinkedHashSet<DocumentName> names = new LinkedHashSet<>();
         KEYS.of(command).forEach(name -> names.add(DocumentName.of(name)));
-        if (names.size() > MAX_NAMES) {
-            throw new CommandException("ERR BLPOP takes at most " + MAX_NAMES + " names, not " + names.size());
-        }
         return List.copyOf(names);
     }
 
@@ -118,16 +124,18 @@ final class BlockingPop implements Reading {
         if (!begun) {
             begun = true;
             context.checkStillKnown();
-            names.forEach(this::fetch);
+            fetch();
             queues.join(names, waiter);
         }
         return turn();
     }
 
-    /** Has a document that only the archive has fetched from there, as a read does. */
-    private void fetch(DocumentName name) {
-        if (documents.peek(name) == null) {
-            documents.find(name);
+    /** Has documents that only the archive has fetched from there, as a read does, up to the first with a value. */
+    private void fetch() {
+        for (DocumentName name : names) {
+            if (Presence.of(documents::find, name) != null) {
+                return;
+            }
         }
     }
 
@@ -150,8 +158,9 @@ final class BlockingPop implements Reading {
 
     private boolean looked() {
         context.checkStillKnown();
-        if (over) {
-            context.place().complete(Reply.Null.ARRAY);
+        Reply end = context.channel().isActive() ? over : UNBLOCKED;
+        if (end != null) {
+            context.place().complete(end);
             return true;
         }
         List<DocumentName> mine = queues.first(names, waiter);
@@ -231,16 +240,18 @@ final class BlockingPop implements Reading {
             scheduled = true;
             loop.execute(() -> {
                 if (timeoutMillis > 0) {
-                    timeout = loop.schedule(this::giveUp, timeoutMillis, TimeUnit.MILLISECONDS);
+                    timeout = loop.schedule(() -> giveUp(Reply.Null.ARRAY), timeoutMillis, TimeUnit.MILLISECONDS);
                 }
-                session.onEnding(this::giveUp);
+                session.onEnding(() -> giveUp(UNBLOCKED));
             });
         }
     }
 
     /** Takes nothing from now on; on the event loop. */
-    private void giveUp() {
-        over = true;
+    private void giveUp(Reply end) {
+        over = end;
+        // Before others can see the end: this connection's next command may wait too, and be told of the ending.
+        forgetEnding();
         end();
         wake();
     }
@@ -255,7 +266,7 @@ final class BlockingPop implements Reading {
             closeTails();
         }
         queues.leave(names, waiter);
-        if (scheduled) {
+        if (scheduled && !loop.inEventLoop()) {
             loop.execute(this::forgetEnding);
         }
     }
@@ -279,7 +290,7 @@ final class BlockingPop implements Reading {
 
         /** Is called again when it lacked the value, or others came first; returns whether it takes something. */
         boolean take(DocumentEdits edits) {
-            boolean gone = over || !context.channel().isActive();
+            boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);
             context.place().hold(taken == null ? 0 : taken.heldBytes());
             return taken != null;

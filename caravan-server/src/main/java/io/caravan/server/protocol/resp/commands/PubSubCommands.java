@@ -4,6 +4,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.pubsub;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Channels;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
@@ -73,6 +74,10 @@ public final class PubSubCommands {
     }
 
     private static List<DocumentName> names(Command command) {
+        if (command.size() - 1 > KeyCommands.MAX_NAMES) {
+            throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
+                    + " channels at a time; name them in several commands");
+        }
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 

@@ -81,9 +81,9 @@ public final class Subscriber {
         if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell()) {
             return false;
         }
-        replies.hold(bytes);
+        replies.holdPush(bytes);
         channel.eventLoop().execute(() -> {
-            replies.hold(-bytes);
+            replies.holdPush(-bytes);
             pass(name, message);
         });
         return true;
@@ -91,10 +91,13 @@ public final class Subscriber {
 
     /** The user's rights may have changed since it began to listen. */
     private void pass(DocumentName name, Reply message) {
+        if (!names.contains(name) || session.quitting()) {
+            return;
+        }
         Principal principal = session.principal();
         if (principal == null || !principal.may(Permission.READ, name)) {
             channel.close();
-        } else if (names.contains(name) && !session.quitting()) {
+        } else {
             replies.push(session.protocol(), message);
         }
     }

@@ -19,6 +19,7 @@ public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     private final Protocol protocol;
     private final Observer observer;
+    private final boolean push;
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
@@ -55,9 +56,23 @@ public final class PendingReply implements Outcome<Reply> {
     }
 
     PendingReply(ReplyQueue queue, Protocol protocol, Observer observer) {
+        this(queue, protocol, observer, false);
+    }
+
+    private PendingReply(ReplyQueue queue, Protocol protocol, Observer observer, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
         this.observer = observer;
+        this.push = push;
+    }
+
+    /** A place for what nobody asked for. */
+    static PendingReply push(ReplyQueue queue, Protocol protocol) {
+        return new PendingReply(queue, protocol, new Observer() {}, true);
+    }
+
+    boolean isPush() {
+        return push;
     }
 
     /** The version that the connection spoke when the request came. */

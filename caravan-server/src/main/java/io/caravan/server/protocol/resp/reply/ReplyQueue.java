@@ -31,7 +31,10 @@ public final class ReplyQueue {
     private final AnswerMemory answers;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     private final AtomicLong heldBytes = new AtomicLong();
+    /** The part of {@link #heldBytes} that nobody asked for. */
+    private final AtomicLong pushedBytes = new AtomicLong();
 
+    private int pushes;
     private @Nullable ByteBuf buffer;
     private boolean changed;
     private boolean closed;
@@ -63,11 +66,24 @@ public final class ReplyQueue {
         return reply;
     }
 
-    /** Adds what nobody asked for behind the answers to all that came, unless the connection is gone. */
+    /**
+     * Adds what nobody asked for behind the answers to all that came, unless the connection is gone. It may wait for an
+     * answer that is still to be asked for, and so never keeps the connection from asking.
+     */
     public void push(Protocol protocol, Reply message) {
         if (!closed) {
-            open(protocol, new PendingReply.Observer() {}).complete(message);
+            PendingReply push = PendingReply.push(this, protocol);
+            pending.add(push);
+            pushes++;
+            pushedBytes.addAndGet(message.heldBytes());
+            push.complete(message);
         }
+    }
+
+    /** Counts what is to be {@link #push pushed} until it is; on any thread. */
+    public void holdPush(long bytes) {
+        pushedBytes.addAndGet(bytes);
+        hold(bytes);
     }
 
     /** Counts what an answer, or a piece of one, takes in memory until it is written; on any thread. */
@@ -78,7 +94,7 @@ public final class ReplyQueue {
 
     /** Whether no more answers should be asked for until some have been written; on any thread. */
     public boolean full() {
-        return heldBytes.get() >= FULL_BYTES;
+        return heldBytes.get() - pushedBytes.get() >= FULL_BYTES;
     }
 
     /** What the answers take in memory that wait to be written, about; on any thread. */
@@ -91,9 +107,14 @@ public final class ReplyQueue {
         return answers;
     }
 
-    /** Number of places whose answers are not written. */
+    /** Number of requests whose answers are not written. */
     public int size() {
-        return pending.size();
+        return pending.size() - pushes;
+    }
+
+    /** Whether all is written. */
+    public boolean isEmpty() {
+        return pending.isEmpty();
     }
 
     /** An answer has been given. What the connection's own progress gives it also writes; anything else is written soon. */
@@ -153,6 +174,10 @@ public final class ReplyQueue {
             return false;
         }
         pending.remove();
+        if (head.isPush()) {
+            pushes--;
+            pushedBytes.addAndGet(-head.heldBytes());
+        }
         Reply reply = head.reply();
         if (reply != null) {
             encode(reply, head.protocol());
