@@ -85,8 +85,9 @@ public final class GroupMember implements AutoCloseable {
      * Starts this host's part. Returns before there is a leader.
      *
      * @throws StoreDirectoryException when the directories are empty and it is not the first start, or are not and it is,
-     *     or hold another group's or store's files
-     * @throws IOException when Raft cannot read its log or listen on its address
+     *     or hold another group's or store's files, or when the host joins and is one of the group already
+     * @throws IOException when Raft cannot read its log or listen on its address, or when the host joins and none of the
+     *     others answers
      */
     public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
         requireRightStart(config);
@@ -115,6 +116,9 @@ public final class GroupMember implements AutoCloseable {
                     + ". If the group is new, say so on each host's first start (create), and if the host is new in its"
                     + " group, say that it joins. If this host has lost its"
                     + " files, it must come back under another id: it no longer knows what it has acknowledged");
+        }
+        if (config.start() == GroupConfig.Start.JOIN) {
+            Membership.requireNewcomer(config);
         }
         Files.createDirectories(config.raftDirectory());
         if (config.start() == GroupConfig.Start.JOIN) {

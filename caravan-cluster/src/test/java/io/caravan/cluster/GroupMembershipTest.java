@@ -241,6 +241,31 @@ final class GroupMembershipTest {
         }
     }
 
+    /** It would vote, and not know what it has acknowledged. */
+    @Test
+    void aHostThatLostItsFilesDoesNotJoinUnderItsId() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            String loses = group.follower();
+            group.stop(loses);
+            group.loseFiles(loses);
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.start(loses, GroupConfig.Start.JOIN))
+                    .withMessageContaining("host " + loses + " is one of the group already, and has lost its files");
+            assertThat(group.raftDirectory(loses)).doesNotExist();
+        }
+    }
+
+    @Test
+    void aHostDoesNotJoinWhenNobodyAnswers() throws Exception {
+        try (Group group = new Group(directory)) {
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> group.join("d"))
+                    .withMessageContaining("no host of the group answers");
+            assertThat(group.raftDirectory("d")).doesNotExist();
+        }
+    }
+
     @Test
     void onlyTheLeaderMakesChanges() throws Exception {
         try (Group group = new Group(directory).create()) {
