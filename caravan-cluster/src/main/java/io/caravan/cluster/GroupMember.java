@@ -209,16 +209,17 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Removes a host, which leaves by itself when it hears of it. Only on the leader; as {@link #add}.
+     * Removes a host that has been stopped; if it is started again it hears of it, and leaves by itself. Only on the
+     * leader; as {@link #add}.
      *
-     * @throws IllegalArgumentException when there is no such host, it is the one that leads, or the majority would not be
-     *     reachable
+     * @throws IllegalArgumentException when there is no such host, it has answered within the last seconds, it is the one
+     *     that leads, or the majority would not be reachable
      */
     public void remove(String host) throws IOException {
         membership.make(new HostChange(host, null), this::answers);
     }
 
-    /** Adds a host in the place of one, which may be lost for good; as {@link #add} and {@link #remove}, in one step. */
+    /** Adds a host in the place of one that has been stopped or is lost; as {@link #add} and {@link #remove}, in one step. */
     public void replace(String host, Host by) throws IOException {
         membership.make(new HostChange(host, by), this::answers);
     }
