@@ -116,12 +116,32 @@ final class Membership {
         try {
             List<RaftPeer> now = peers();
             change.check(now.stream().map(Membership::host).toList(), config.self(), reachable);
+            Host joining = change.joining();
+            if (joining != null) {
+                requireThere(joining);
+            }
             LOG.info("{}: begins a change: {}", config.self(), change);
             set(change, now);
             LOG.info("{}: has made a change: {}", config.self(), change);
         } finally {
             underWay.set(null);
         }
+    }
+
+    /** The address may be another host's, by another name: that one would be counted twice. */
+    private void requireThere(Host joining) throws IOException {
+        GroupInfoReply answer = ask(config, peer(joining)).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
+        // The reply's own server id is only what was asked for.
+        RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
+        if (!id.toString().equals(joining.id())) {
+            throw new IllegalArgumentException(
+                    "at " + joining.authority() + " answers host " + id + ", not " + joining.id());
+        }
+    }
+
+    private static String doesNotAnswer(@Nullable Host joining) {
+        return "host " + joining + " does not answer: start it, with an empty directory, so that it joins;"
+                + " nothing has changed";
     }
 
     private void set(HostChange change, List<RaftPeer> now) throws IOException {
@@ -150,8 +170,7 @@ final class Membership {
 
     private static String why(HostChange change, IOException failure) {
         if (failure instanceof ReconfigurationTimeoutException) {
-            return "host " + change.joining() + " does not answer: start it, with an empty directory, so that it joins;"
-                    + " nothing has changed";
+            return doesNotAnswer(change.joining());
         }
         if (failure instanceof ReconfigurationInProgressException) {
             return "another change of the group's hosts is under way";

@@ -300,6 +300,19 @@ final class GroupMembershipTest {
         }
     }
 
+    @Test
+    void aHostOfTheGroupIsNotAddedByAnotherName() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host a = group.hosts().get(0);
+            Eventually.await(
+                    "the alias is refused",
+                    () -> refusal(group, leader -> leader.add(new Host("d", "localhost", a.port())))
+                            .contains("answers host a, not d"));
+            assertThat(ids(leader(group))).containsExactly("a", "b", "c");
+        }
+    }
+
     /** The change could be taken back while both the old hosts and the new ones decide, and the host be needed. */
     @Test
     void aHostIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
