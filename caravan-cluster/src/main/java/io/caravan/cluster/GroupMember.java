@@ -85,8 +85,9 @@ public final class GroupMember implements AutoCloseable {
      * Starts this host's part. Returns before there is a leader.
      *
      * @throws StoreDirectoryException when the directories are empty and it is not the first start, or are not and it is,
-     *     or hold another group's or store's files
-     * @throws IOException when Raft cannot read its log or listen on its address
+     *     or hold another group's or store's files, or when the host joins and is one of the group already
+     * @throws IOException when Raft cannot read its log or listen on its address, or when the host joins and none of the
+     *     others answers
      */
     public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
         requireRightStart(config);
@@ -115,6 +116,9 @@ public final class GroupMember implements AutoCloseable {
                     + ". If the group is new, say so on each host's first start (create), and if the host is new in its"
                     + " group, say that it joins. If this host has lost its"
                     + " files, it must come back under another id: it no longer knows what it has acknowledged");
+        }
+        if (config.start() == GroupConfig.Start.JOIN) {
+            Membership.requireNewcomer(config);
         }
         Files.createDirectories(config.raftDirectory());
         if (config.start() == GroupConfig.Start.JOIN) {
@@ -205,16 +209,17 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Removes a host, which leaves by itself when it hears of it. Only on the leader; as {@link #add}.
+     * Removes a host that has been stopped; if it is started again it hears of it, and leaves by itself. Only on the
+     * leader; as {@link #add}.
      *
-     * @throws IllegalArgumentException when there is no such host, it is the one that leads, or the majority would not be
-     *     reachable
+     * @throws IllegalArgumentException when there is no such host, it has answered within the last seconds, it is the one
+     *     that leads, or the majority would not be reachable
      */
     public void remove(String host) throws IOException {
         membership.make(new HostChange(host, null), this::answers);
     }
 
-    /** Adds a host in the place of one, which may be lost for good; as {@link #add} and {@link #remove}, in one step. */
+    /** Adds a host in the place of one that has been stopped or is lost; as {@link #add} and {@link #remove}, in one step. */
     public void replace(String host, Host by) throws IOException {
         membership.make(new HostChange(host, by), this::answers);
     }

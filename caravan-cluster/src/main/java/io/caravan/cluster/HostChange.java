@@ -22,7 +22,7 @@ record HostChange(@Nullable String leaving, @Nullable Host joining) {
      */
     void check(List<Host> hosts, String leader, Predicate<String> reachable) {
         if (leaving != null) {
-            checkLeaving(leaving, hosts, leader);
+            checkLeaving(leaving, hosts, leader, reachable);
         }
         if (joining != null) {
             checkJoining(joining, hosts);
@@ -40,13 +40,19 @@ record HostChange(@Nullable String leaving, @Nullable Host joining) {
         }
     }
 
-    private static void checkLeaving(String id, List<Host> hosts, String leader) {
+    private static void checkLeaving(String id, List<Host> hosts, String leader, Predicate<String> reachable) {
         if (hosts.stream().noneMatch(host -> host.id().equals(id))) {
             throw new IllegalArgumentException("the group has no host " + id + ", but " + hosts);
         }
         if (id.equals(leader)) {
             throw new IllegalArgumentException(
                     "host " + id + " leads: hand leadership to another host first, and ask that one");
+        }
+        // If the leader were lost at the wrong moment, a host that runs could neither vote nor be elected, and its vote
+        // be needed. One that is stopped has its old entries, and is started again.
+        if (reachable.test(id)) {
+            throw new IllegalArgumentException(
+                    "host " + id + " answered a moment ago: stop it first, and ask again some seconds later");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.caravan.cluster;
 
+import io.caravan.StoreDirectoryException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,9 +9,11 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.GroupInfoReply;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -21,6 +24,7 @@ import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.thirdparty.io.grpc.StatusRuntimeException;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -112,12 +116,32 @@ final class Membership {
         try {
             List<RaftPeer> now = peers();
             change.check(now.stream().map(Membership::host).toList(), config.self(), reachable);
+            Host joining = change.joining();
+            if (joining != null) {
+                requireThere(joining);
+            }
             LOG.info("{}: begins a change: {}", config.self(), change);
             set(change, now);
             LOG.info("{}: has made a change: {}", config.self(), change);
         } finally {
             underWay.set(null);
         }
+    }
+
+    /** The address may be another host's, by another name: that one would be counted twice. */
+    private void requireThere(Host joining) throws IOException {
+        GroupInfoReply answer = ask(config, peer(joining)).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
+        // The reply's own server id is only what was asked for.
+        RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
+        if (!id.toString().equals(joining.id())) {
+            throw new IllegalArgumentException(
+                    "at " + joining.authority() + " answers host " + id + ", not " + joining.id());
+        }
+    }
+
+    private static String doesNotAnswer(@Nullable Host joining) {
+        return "host " + joining + " does not answer: start it, with an empty directory, so that it joins;"
+                + " nothing has changed";
     }
 
     private void set(HostChange change, List<RaftPeer> now) throws IOException {
@@ -146,8 +170,7 @@ final class Membership {
 
     private static String why(HostChange change, IOException failure) {
         if (failure instanceof ReconfigurationTimeoutException) {
-            return "host " + change.joining() + " does not answer: start it, with an empty directory, so that it joins;"
-                    + " nothing has changed";
+            return doesNotAnswer(change.joining());
         }
         if (failure instanceof ReconfigurationInProgressException) {
             return "another change of the group's hosts is under way";
@@ -164,15 +187,48 @@ final class Membership {
     }
 
     private boolean goesOnWithoutThis(RaftPeer other) {
+        return ask(config, other)
+                .flatMap(GroupInfoReply::getConf)
+                .filter(this::isWithoutThis)
+                .isPresent();
+    }
+
+    /** What another host says of the group; nothing when it does not answer, or does not know the group. */
+    private static Optional<GroupInfoReply> ask(GroupConfig config, RaftPeer other) {
         try (RaftClient client = RaftSettings.client(config, other, ANSWER)) {
-            return client.getGroupManagementApi(other.getId())
-                    .info(group)
-                    .getConf()
-                    .filter(this::isWithoutThis)
-                    .isPresent();
-        } catch (IOException silent) {
+            return Optional.of(client.getGroupManagementApi(other.getId()).info(RaftGroupId.valueOf(config.group())))
+                    .filter(GroupInfoReply::isSuccess);
+        } catch (IOException | StatusRuntimeException silent) {
             LOG.debug("{}: host {} does not say who is of the group", config.self(), other, silent);
-            return false;
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Refuses a host that is one of the group already, or may become one: it has had files, and what it acknowledged with
+     * them is lost if it votes without. Asks the others, which takes some seconds if none answers.
+     *
+     * @throws StoreDirectoryException when it is one
+     * @throws IOException when no host of the group answers
+     */
+    static void requireNewcomer(GroupConfig config) throws IOException {
+        List<RaftConfigurationProto> known = config.hosts().stream()
+                .filter(host -> !host.id().equals(config.self()))
+                .flatMap(host -> ask(config, peer(host)).stream())
+                .flatMap(answer -> answer.getConf().stream())
+                .filter(hosts -> hosts.getPeersCount() > 0)
+                .toList();
+        if (known.isEmpty()) {
+            throw new IOException("no host of the group answers, of " + config.hosts() + ": host " + config.self()
+                    + " can join when one does");
+        }
+        RaftPeerId self = RaftPeerId.valueOf(config.self());
+        if (known.stream()
+                .flatMap(hosts -> Stream.concat(hosts.getPeersList().stream(), hosts.getOldPeersList().stream()))
+                .anyMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(self))) {
+            throw new StoreDirectoryException("host " + config.self()
+                    + " is one of the group already, and has lost its files: it no longer knows what it has acknowledged."
+                    + " Have it join under another id, in its own place");
         }
     }
 

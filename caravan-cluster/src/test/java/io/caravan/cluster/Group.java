@@ -12,6 +12,7 @@ import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -107,7 +108,7 @@ final class Group implements AutoCloseable {
         return host;
     }
 
-    private void start(String host, GroupConfig.Start start) throws IOException {
+    void start(String host, GroupConfig.Start start) throws IOException {
         members.put(host, GroupMember.start(config(host, start), new LeadershipListener() {
             @Override
             public void leads(DurableListStore store) {
@@ -132,6 +133,11 @@ final class Group implements AutoCloseable {
 
     void stop(String host) throws IOException {
         members.remove(host).close();
+    }
+
+    /** Of a host that was stopped. */
+    void loseFiles(String host) throws IOException {
+        Files.move(directory.resolve(host), directory.resolve(host + "-lost"));
     }
 
     GroupMember member(String host) {

@@ -12,6 +12,7 @@ import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -66,16 +67,16 @@ final class GroupMembershipTest {
         });
     }
 
-    /** Removes one that does not lead, and returns which. */
+    /** Removes one, and returns which. */
     private static String removeOne(Group group) throws Exception {
-        List<String> before = ids(leader(group));
+        String leaves = group.follower();
+        group.stop(leaves);
         change(group, leader -> {
-            if (ids(leader).size() == before.size()) {
-                leader.remove(group.follower());
+            if (ids(leader).contains(leaves)) {
+                leader.remove(leaves);
             }
         });
-        List<String> after = ids(leader(group));
-        return before.stream().filter(id -> !after.contains(id)).findFirst().orElseThrow();
+        return leaves;
     }
 
     private static void awaitHosts(Group group, String... expected) {
@@ -135,6 +136,7 @@ final class GroupMembershipTest {
             awaitHosts(group, "a", "b", "c", "d");
 
             String leaves = removeOne(group);
+            group.restart(leaves);
             Eventually.await(
                     "the removed host leaves", () -> !group.member(leaves).takesPart());
             assertThat(group.member(leaves).removed()).isTrue();
@@ -164,7 +166,12 @@ final class GroupMembershipTest {
             assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
             group.awaitAllAlike();
 
-            // One that was removed while it was away hears of it.
+            // One that was removed while it was away hears of it, from a leader that it knows.
+            change(group, leader -> {
+                if (leader == group.member("e")) {
+                    leader.transferLeadership("d", Duration.ofSeconds(5));
+                }
+            });
             group.restart(dies);
             Eventually.await(
                     "the replaced host leaves", () -> !group.member(dies).takesPart());
@@ -241,6 +248,31 @@ final class GroupMembershipTest {
         }
     }
 
+    /** It would vote, and not know what it has acknowledged. */
+    @Test
+    void aHostThatLostItsFilesDoesNotJoinUnderItsId() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            String loses = group.follower();
+            group.stop(loses);
+            group.loseFiles(loses);
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.start(loses, GroupConfig.Start.JOIN))
+                    .withMessageContaining("host " + loses + " is one of the group already, and has lost its files");
+            assertThat(group.raftDirectory(loses)).doesNotExist();
+        }
+    }
+
+    @Test
+    void aHostDoesNotJoinWhenNobodyAnswers() throws Exception {
+        try (Group group = new Group(directory)) {
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> group.join("d"))
+                    .withMessageContaining("no host of the group answers");
+            assertThat(group.raftDirectory("d")).doesNotExist();
+        }
+    }
+
     @Test
     void onlyTheLeaderMakesChanges() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -264,6 +296,19 @@ final class GroupMembershipTest {
                     "the host is given up",
                     () -> refusal(group, leader -> leader.add(nobody)).contains("does not answer"));
             group.append(LIST, "another");
+            assertThat(ids(leader(group))).containsExactly("a", "b", "c");
+        }
+    }
+
+    @Test
+    void aHostOfTheGroupIsNotAddedByAnotherName() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            Host a = group.hosts().get(0);
+            Eventually.await(
+                    "the alias is refused",
+                    () -> refusal(group, leader -> leader.add(new Host("d", "localhost", a.port())))
+                            .contains("answers host a, not d"));
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
         }
     }

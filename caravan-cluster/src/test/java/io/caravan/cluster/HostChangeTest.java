@@ -29,8 +29,8 @@ final class HostChangeTest {
     void idsAndAddressesAreEachHostsOwn() {
         refused("has a host a already", null, new Host("a", "127.0.0.1", 4), "a", "b", "c");
         refused("has the address 127.0.0.1:2 already", null, new Host("d", "127.0.0.1", 2), "a", "b", "c");
-        refused("needs an id of its own", "c", new Host("c", "127.0.0.1", 4), "a", "b", "c");
-        refused("has the address 127.0.0.1:3 already", "c", new Host("d", "127.0.0.1", 3), "a", "b", "c");
+        refused("needs an id of its own", "c", new Host("c", "127.0.0.1", 4), "a", "b");
+        refused("has the address 127.0.0.1:3 already", "c", new Host("d", "127.0.0.1", 3), "a", "b");
     }
 
     @Test
@@ -48,8 +48,14 @@ final class HostChangeTest {
     }
 
     @Test
+    void aHostThatAnswersDoesNotLeave() {
+        refused("host c answered a moment ago: stop it first", "c", null, "a", "b", "c");
+        refused("host c answered a moment ago: stop it first", "c", D, "a", "b", "c");
+    }
+
+    @Test
     void theHostsThatThereWouldBeIncludeAMajorityThatAnswers() {
-        refused("of the 2 hosts that the group would have only 1 can be reached", "b", null, "a", "b");
+        refused("of the 2 hosts that the group would have only 1 can be reached", "b", null, "a");
         check("b", null, List.of(A, B, C), "a", "c");
         check("b", D, List.of(A, B, C), "a", "c");
         check(null, D, List.of(A, B, C), "a", "c");

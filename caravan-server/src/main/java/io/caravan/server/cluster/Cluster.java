@@ -205,7 +205,7 @@ public final class Cluster {
         leader.add(host.member());
     }
 
-    /** Removes a host, which stops; as {@link #add}. */
+    /** Removes a host that has been stopped; as {@link #add}. */
     public void remove(String host) throws IOException {
         leading().remove(host);
     }

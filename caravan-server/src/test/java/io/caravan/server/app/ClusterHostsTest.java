@@ -63,6 +63,22 @@ class ClusterHostsTest {
         return Files.writeString(directory.resolve("cluster.properties"), text);
     }
 
+    private static ClusterCommandRun remove(ClusterHost host, ClusterHost leader) throws Exception {
+        return ClusterCommandRun.of(
+                "remove", host.id(), "--server", leader.resp().toString());
+    }
+
+    /** One that answered a moment ago is not removed. */
+    private static void awaitSilent(TestCluster cluster, ClusterHost leader, ClusterHost stopped) {
+        Eventually.await(
+                "host " + stopped.id() + " has been silent",
+                () -> cluster.view(leader.id())
+                        .progress(stopped)
+                        .filter(progress ->
+                                progress.silent() != null && progress.silent().toMillis() > 2_000)
+                        .isPresent());
+    }
+
     @Test
     void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne() throws Exception {
         try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
@@ -101,14 +117,19 @@ class ClusterHostsTest {
                     .filter(host -> !host.equals(leader))
                     .findFirst()
                     .orElseThrow();
-            ClusterCommandRun removal = ClusterCommandRun.of(
-                    "remove", leaves.id(), "--server", leader.resp().toString());
+            ClusterCommandRun refusal = remove(leaves, leader);
+            assertThat(refusal.exitCode()).isEqualTo(1);
+            assertThat(refusal.text()).contains("answered a moment ago: stop it first");
+            cluster.stop(leaves.id());
+            awaitSilent(cluster, leader, leaves);
+            ClusterCommandRun removal = remove(leaves, leader);
             assertThat(removal.exitCode()).as(removal.text()).isZero();
             assertThat(removal.text())
                     .contains(
-                            "removes host " + leaves.id() + ", which stops",
+                            "removes host " + leaves.id() + "; it cannot come back",
                             "3 hosts survive the loss of 1",
                             "the cluster has the hosts ");
+            cluster.restart(leaves.id());
             ClusterServer removed = cluster.server(leaves.id());
             removed.awaitFailure();
             assertThat(removed.removed()).isTrue();
@@ -127,6 +148,7 @@ class ClusterHostsTest {
             ClusterHost dead = cluster.follower();
             cluster.stop(dead.id());
             ClusterHost d = cluster.join("d");
+            awaitSilent(cluster, leader, dead);
             ClusterCommandRun run = ClusterCommandRun.of(
                     "replace",
                     dead.id(),

@@ -11,10 +11,9 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "remove",
         description = {
-            "Removes a host, which may be lost. Ask the host that leads, which cannot be removed itself: transfer leadership"
-                    + " first. A host that is removed while it runs stops by itself after an election's time; with the files"
-                    + " that it has it cannot come back. Refused when the hosts that remain have no majority that can be"
-                    + " reached.",
+            "Removes a host that is lost, or was stopped some seconds ago; one that still answers is refused. Ask the host"
+                    + " that leads. With the files that it has the removed host cannot come back: if it is started again it"
+                    + " says so, and stops. Refused when the hosts that remain have no majority that can be reached.",
             "Needs the permission admin."
         },
         footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
@@ -29,10 +28,6 @@ final class ClusterRemoveCommand extends HostsCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        change(
-                output,
-                "removes host " + host + ", which stops and cannot come back with its files",
-                -1,
-                Stream.of("REMOVE", host));
+        change(output, "removes host " + host + "; it cannot come back with its files", -1, Stream.of("REMOVE", host));
     }
 }

@@ -14,8 +14,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "replace",
         description = {
-            "Has a new host, started with 'caravan serve --cluster-join', take the place of one that is lost for good or is"
-                    + " to go: 'cluster add' and 'cluster remove' in one step, so that the cluster is never a host short of"
+            "Has a new host, started with 'caravan serve --cluster-join', take the place of one that is lost for good or has"
+                    + " been stopped: 'cluster add' and 'cluster remove' in one step, so that the cluster is never a host short of"
                     + " what it was. What is said of those holds here.",
             "Needs the permission admin."
         },
@@ -44,7 +44,7 @@ final class ClusterReplaceCommand extends HostsCommand {
         ClusterHost joining = described(file, host);
         change(
                 output,
-                "replaces host " + old + ", which stops and cannot come back with its files, by " + at(joining)
+                "replaces host " + old + ", which cannot come back with its files, by " + at(joining)
                         + ", which is sent everything first",
                 0,
                 Stream.concat(Stream.of("REPLACE", old), words(joining)));

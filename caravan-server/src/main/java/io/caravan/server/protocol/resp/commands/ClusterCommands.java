@@ -262,6 +262,9 @@ public final class ClusterCommands {
             outcome.failure(new CommandException("ERR " + refused.getMessage()));
         } catch (RuntimeException refused) {
             outcome.failure(refused);
+        } catch (Error broken) {
+            outcome.failure(new IllegalStateException("the change of the hosts broke off", broken));
+            throw broken;
         }
     }
 
