@@ -1,8 +1,8 @@
 package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
@@ -51,12 +51,10 @@ final class MutualTlsTest {
         GroupConfig.Tls foreign = certificate("foreign");
         try (Group group = new Group(directory, host -> host.equals("d") ? foreign : ours).create()) {
             group.append(1, "value");
-            Host d = group.join("d");
-            Eventually.await(
-                    "the stranger is given up",
-                    () -> GroupMembershipTest.refusal(group, leader -> leader.add(d))
-                            .contains("does not answer"));
-            group.stop("d");
+            assertThatExceptionOfType(IOException.class)
+                    .as("nobody answers a stranger")
+                    .isThrownBy(() -> group.join("d"))
+                    .withMessageContaining("no host of the group answers");
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
             assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");

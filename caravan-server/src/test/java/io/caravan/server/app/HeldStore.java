@@ -9,6 +9,7 @@ import io.caravan.testing.ForwardingListStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A store whose disk can be stopped: it accepts writes and tells of them only when it runs; and it can be full of them. */
@@ -26,9 +27,11 @@ public final class HeldStore extends ForwardingListStore {
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
+        AtomicBoolean counted = new AtomicBoolean();
         super.write(batch, new WriteCallback() {
             @Override
             public void success(long sequence) {
+                count(counted);
                 tell(() -> callback.success(sequence));
             }
 
@@ -37,9 +40,16 @@ public final class HeldStore extends ForwardingListStore {
                 tell(() -> callback.failure(problem));
             }
         });
-        synchronized (this) {
-            accepted++;
-            notifyAll();
+        count(counted);
+    }
+
+    /** Counts a write as accepted, once: when it is, or when its outcome is told before that returns. */
+    private void count(AtomicBoolean counted) {
+        if (counted.compareAndSet(false, true)) {
+            synchronized (this) {
+                accepted++;
+                notifyAll();
+            }
         }
     }
 
