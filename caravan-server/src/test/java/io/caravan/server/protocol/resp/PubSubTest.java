@@ -105,11 +105,11 @@ class PubSubTest extends RespTestBase {
             listener.call("HELLO", "3");
             listener.call("SUBSCRIBE", "a");
             // What waits behind the first is begun together.
-            listener.sendRaw("BLPOP j 0\r\nBLPOP k 0\r\nLLEN k\r\n".getBytes(US_ASCII));
+            listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
             awaitFigure("caravan_pops_waiting 1.0");
             answers(":1", "RPUSH", "j", "u");
             assertThat(listener.read()).isEqualTo("[$j, $u]");
-            awaitFigure("caravan_pops_waiting 1.0");
+            awaitFigure("caravan_pops_waiting 2.0");
             for (int i = 0; i < messages; i++) {
                 answers(":1", "PUBLISH", "a", message);
             }
