@@ -20,9 +20,12 @@ import java.util.stream.Stream;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Bad days of a group: no majority, lost files, wrong configurations. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
     private static final long LIST = 7;
 

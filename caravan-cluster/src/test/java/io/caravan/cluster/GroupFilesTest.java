@@ -16,9 +16,12 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A host that was away for longer than the Raft log is kept is sent the leader's files. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class GroupFilesTest {
     private static final long LIST = 7;
 

@@ -12,9 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A group of three hosts, whose leaders and followers are lost and come back. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class GroupMemberTest {
     private static final long LIST = 7;
 

@@ -20,9 +20,12 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Hosts that join and leave a group while it takes writes. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class GroupMembershipTest {
     private static final long LIST = 7;
 

@@ -11,9 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Hosts that prove to each other who they are. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class MutualTlsTest {
     @TempDir
     Path directory;

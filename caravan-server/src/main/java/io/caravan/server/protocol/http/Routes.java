@@ -78,6 +78,7 @@ final class Routes {
                         WRITE,
                         Set.of(200, 404, 409, 410, 507),
                         new StreamBatches(endpoints)::change),
+                new Route(POST, "/v1/live", "followStreams", READ, Set.of(200), reads::follow),
                 new Route(GET, "/v1/documents", "listDocuments", READ, Set.of(200), new DocumentList(endpoints)),
                 new Route(
                         GET, VALUES, "readValues", READ, Set.of(200, 404, 409, 410), new ValuePages(endpoints)::values),

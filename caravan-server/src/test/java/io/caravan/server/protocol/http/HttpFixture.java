@@ -37,6 +37,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
 final class HttpFixture implements AutoCloseable {
@@ -125,6 +126,11 @@ final class HttpFixture implements AutoCloseable {
      */
     HttpResponse<String> send(String method, String path, String body, String... headers) throws Exception {
         return client.send(build(method, path, body, headers), BodyHandlers.ofString());
+    }
+
+    /** Posts a body; the answer's lines come as the server sends them. */
+    Stream<String> postForLines(String path, String body) throws Exception {
+        return client.send(build("POST", path, body), BodyHandlers.ofLines()).body();
     }
 
     CompletableFuture<HttpResponse<String>> sendAsync(String method, String path, String... headers) {

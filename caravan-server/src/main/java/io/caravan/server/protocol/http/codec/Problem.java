@@ -154,13 +154,18 @@ public final class Problem extends RuntimeException {
         return message(this);
     }
 
+    /** What it tells, as an answer's body does. */
+    public Map<String, Object> fields() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
+        fields.put("status", status);
+        fields.put("code", code);
+        fields.put("detail", detail());
+        return fields;
+    }
+
     public Answer answer() {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
-        body.put("status", status);
-        body.put("code", code);
-        body.put("detail", detail());
-        Answer answer = Answer.json(status, body).header("Content-Type", CONTENT_TYPE);
+        Answer answer = Answer.json(status, fields()).header("Content-Type", CONTENT_TYPE);
         headers.forEach(answer::header);
         return answer;
     }

@@ -1,14 +1,9 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.StreamName;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -20,31 +15,16 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. What is over a limit is refused
- * when it is met, before more is read.
- */
-final class BatchBody {
+/** The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. */
+final class BatchBody extends JsonBody<StreamChange> {
     /** Changes of one batch, each of which locks a name. */
     static final int MAX_CHANGES = 1_000;
 
-    private static final int MAX_DEPTH = 8;
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .disable(JsonFactory.Feature.CHARSET_DETECTION)
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(MAX_DEPTH)
-                    .maxStringLength(Integer.MAX_VALUE)
-                    .build())
-            .build();
-
-    private final JsonParser json;
     private final long maxBatchBytes;
-    private final List<StreamChange> changes = new ArrayList<>();
     private long bytes;
 
-    private BatchBody(JsonParser json, long maxBatchBytes) {
-        this.json = json;
+    private BatchBody(byte[] body, long maxBatchBytes) {
+        super(parser(body), "changes", "change", "invalid_batch");
         this.maxBatchBytes = maxBatchBytes;
     }
 
@@ -55,36 +35,17 @@ final class BatchBody {
      * @throws Problem when it is not as described
      */
     static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
-        try (JsonParser json = JSON.createParser(body)) {
-            return new BatchBody(json, maxBatchBytes).changes();
-        } catch (IOException notJson) {
-            String line =
-                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
-            throw invalid("the body is not JSON: " + line);
-        }
+        return new BatchBody(body, maxBatchBytes)
+                .read(
+                        MAX_CHANGES,
+                        new Problem(
+                                413,
+                                "too_many_changes",
+                                "a batch has at most " + MAX_CHANGES + " changes; send more in another one"));
     }
 
-    private List<StreamChange> changes() throws IOException {
-        require(json.nextToken() == JsonToken.START_OBJECT, "the body must be an object");
-        require("changes".equals(json.nextFieldName()), "the body must have one field, changes");
-        require(json.nextToken() == JsonToken.START_ARRAY, "changes must be an array");
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-            if (changes.size() == MAX_CHANGES) {
-                throw new Problem(
-                        413,
-                        "too_many_changes",
-                        "a batch has at most " + MAX_CHANGES + " changes; send more in another one");
-            }
-            changes.add(change());
-        }
-        require(json.nextToken() == JsonToken.END_OBJECT, "the body must have one field, changes");
-        require(json.nextToken() == null, "there must be nothing after the object");
-        require(!changes.isEmpty(), "changes must hold one at least");
-        return changes;
-    }
-
-    private StreamChange change() throws IOException {
-        require(json.currentToken() == JsonToken.START_OBJECT, where() + " must be an object");
+    @Override
+    StreamChange element() throws IOException {
         Fields fields = new Fields();
         for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
             json.nextToken();
@@ -95,20 +56,10 @@ final class BatchBody {
                 case "ifOffset" -> fields.ifOffset = string(field);
                 case "trim" -> fields.trim = string(field);
                 case "delete" -> fields.delete = flag(field);
-                default -> throw invalid(where() + " has an unknown field, " + DocumentName.printable(field));
+                default -> throw unknown(field);
             }
         }
         return fields.change();
-    }
-
-    private String string(String field) throws IOException {
-        require(json.currentToken() == JsonToken.VALUE_STRING, where() + ": " + field + " must be a string");
-        return json.getText();
-    }
-
-    private boolean flag(String field) throws IOException {
-        require(json.currentToken().isBoolean(), where() + ": " + field + " must be true or false");
-        return json.getBooleanValue();
     }
 
     private List<byte[]> strings() throws IOException {
@@ -142,20 +93,6 @@ final class BatchBody {
         }
     }
 
-    private String where() {
-        return "change " + (changes.size() + 1);
-    }
-
-    private static void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw invalid(otherwise);
-        }
-    }
-
-    private static Problem invalid(String detail) {
-        return Problem.badRequest("invalid_batch", detail);
-    }
-
     /** What a change says, in any order. */
     private final class Fields {
         private @Nullable String path;
@@ -169,20 +106,13 @@ final class BatchBody {
             int kinds = (append == null ? 0 : 1) + (trim == null ? 0 : 1) + (delete ? 1 : 0);
             require(kinds == 1, where() + " must have one of append, trim and delete");
             require(append != null || ifOffset == null && !base64, where() + ": ifOffset and base64 are for append");
-            DocumentName name = name();
+            DocumentName name = name(path);
             if (append != null) {
                 return new StreamChange.Append(name, base64 ? decoded(append) : append, sequence());
             }
             return trim == null
                     ? new StreamChange.Delete(name)
                     : new StreamChange.Trim(name, Offset.parse(trim, where() + ": trim"));
-        }
-
-        private DocumentName name() {
-            if (path == null || !path.startsWith(StreamName.PREFIX)) {
-                throw invalid(where() + " must have a path, that of a stream, which begins with " + StreamName.PREFIX);
-            }
-            return StreamName.of(path.substring(StreamName.PREFIX.length()));
         }
 
         private OptionalLong sequence() {

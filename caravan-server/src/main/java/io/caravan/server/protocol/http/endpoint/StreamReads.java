@@ -7,8 +7,11 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.security.Permission;
+import java.util.List;
 
-/** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, and {@code HEAD}. */
+/** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, many at a time, and {@code HEAD}. */
 public final class StreamReads {
     private final Endpoints endpoints;
 
@@ -38,6 +41,17 @@ public final class StreamReads {
         } else {
             new EventStream(request).start(endpoints.config().eventStream());
         }
+    }
+
+    /** Sends the values of the streams that the body names, as they come. */
+    public void follow(Exchange exchange) {
+        // A long body takes time to parse.
+        endpoints.read(exchange, () -> {
+            List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body());
+            starts.forEach(start -> Gate.checkDocument(exchange.principal(), Permission.READ, start.name()));
+            LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
+            exchange.loop().execute(() -> streams.start(endpoints.config().eventStream()));
+        });
     }
 
     /** Reads what the stream holds now. */

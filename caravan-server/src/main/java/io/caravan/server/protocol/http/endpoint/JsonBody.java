@@ -1,0 +1,130 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. What is over a
+ * limit is refused when it is met, before more is read.
+ */
+abstract class JsonBody<T> {
+    private static final int MAX_DEPTH = 8;
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .disable(JsonFactory.Feature.CHARSET_DETECTION)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build())
+            .build();
+
+    final JsonParser json;
+    private final String array;
+    private final String element;
+    private final String code;
+    private final List<T> elements = new ArrayList<>();
+
+    /**
+     * A body that is read from here.
+     *
+     * @param array the array's name
+     * @param element what one of its elements is, for messages
+     * @param code of the refusal when the body is not as described
+     */
+    JsonBody(JsonParser json, String array, String element, String code) {
+        this.json = json;
+        this.array = array;
+        this.element = element;
+        this.code = code;
+    }
+
+    static JsonParser parser(byte[] body) {
+        try {
+            return JSON.createParser(body);
+        } catch (IOException impossible) {
+            throw new IllegalStateException("an array of bytes cannot be read", impossible);
+        }
+    }
+
+    /**
+     * Reads the elements, of which there must be one at least, and closes the parser.
+     *
+     * @throws Problem when the body is not as described
+     */
+    final List<T> read(int most, Problem tooMany) {
+        try (json) {
+            return elements(most, tooMany);
+        } catch (IOException notJson) {
+            String line =
+                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
+            throw invalid("the body is not JSON: " + line);
+        }
+    }
+
+    private List<T> elements(int most, Problem tooMany) throws IOException {
+        require(json.nextToken() == JsonToken.START_OBJECT, "the body must be an object");
+        require(array.equals(json.nextFieldName()), "the body must have one field, " + array);
+        require(json.nextToken() == JsonToken.START_ARRAY, array + " must be an array");
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            if (elements.size() == most) {
+                throw tooMany;
+            }
+            require(json.currentToken() == JsonToken.START_OBJECT, where() + " must be an object");
+            elements.add(element());
+        }
+        require(json.nextToken() == JsonToken.END_OBJECT, "the body must have one field, " + array);
+        require(json.nextToken() == null, "there must be nothing after the object");
+        require(!elements.isEmpty(), array + " must hold one at least");
+        return elements;
+    }
+
+    /** Reads the fields of an element, and its end. */
+    abstract T element() throws IOException;
+
+    /** The value of a field, which is a string. */
+    final String string(String field) throws IOException {
+        require(json.currentToken() == JsonToken.VALUE_STRING, where() + ": " + field + " must be a string");
+        return json.getText();
+    }
+
+    final boolean flag(String field) throws IOException {
+        require(json.currentToken().isBoolean(), where() + ": " + field + " must be true or false");
+        return json.getBooleanValue();
+    }
+
+    final DocumentName name(@Nullable String path) {
+        if (path == null || !path.startsWith(StreamName.PREFIX)) {
+            throw invalid(where() + " must have a path, that of a stream, which begins with " + StreamName.PREFIX);
+        }
+        return StreamName.of(path.substring(StreamName.PREFIX.length()));
+    }
+
+    /** The element that is being read. */
+    final String where() {
+        return element + " " + (elements.size() + 1);
+    }
+
+    final void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw invalid(otherwise);
+        }
+    }
+
+    final Problem unknown(String field) {
+        return invalid(where() + " has an unknown field, " + DocumentName.printable(field));
+    }
+
+    final Problem invalid(String detail) {
+        return Problem.badRequest(code, detail);
+    }
+}

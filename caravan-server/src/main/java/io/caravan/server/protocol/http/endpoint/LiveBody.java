@@ -1,0 +1,61 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which streams to follow: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
+final class LiveBody extends JsonBody<LiveBody.Start> {
+    /** Streams of one connection, each of which costs some hundred bytes as long as it lasts. */
+    static final int MAX_STREAMS = 1_000;
+
+    private final Set<DocumentName> names = new HashSet<>();
+
+    /** A stream, and where to begin. */
+    record Start(DocumentName name, Offset offset) {}
+
+    private LiveBody(byte[] body) {
+        super(parser(body), "streams", "stream", "invalid_streams");
+    }
+
+    /**
+     * The streams that a body names.
+     *
+     * @throws Problem when it is not as described
+     */
+    static List<Start> parse(byte[] body) {
+        return new LiveBody(body)
+                .read(
+                        MAX_STREAMS,
+                        new Problem(
+                                413,
+                                "too_many_streams",
+                                "a connection follows at most " + MAX_STREAMS + " streams; follow more over another"));
+    }
+
+    @Override
+    Start element() throws IOException {
+        String path = null;
+        String offset = null;
+        for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
+            json.nextToken();
+            switch (field) {
+                case "path" -> path = string(field);
+                case "offset" -> offset = string(field);
+                default -> throw unknown(field);
+            }
+        }
+        return start(name(path), offset);
+    }
+
+    private Start start(DocumentName name, @Nullable String offset) {
+        require(offset != null, where() + " must have an offset: one from an answer, or -1, or now");
+        require(names.add(name), where() + " is there twice");
+        return new Start(name, Offset.parse(offset, where() + ": offset"));
+    }
+}

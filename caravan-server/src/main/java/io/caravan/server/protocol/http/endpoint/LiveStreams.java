@@ -1,0 +1,297 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.document.Tail;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.concurrent.Future;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Server-sent events with the values of many streams over one connection, until all are closed or the time is over. A
+ * stream is looked at, on a reading thread, when it has changed; one look at a time takes some of those that have, and
+ * comes when the client has read what the last one found. In between a stream is only an entry in the list of those who
+ * wait for it. Used only on the event loop, except for {@link #look(List)}.
+ */
+final class LiveStreams {
+    /** A look ends with the values that fill it, or after so many streams. */
+    private static final int LOOK_BYTES = 64 * 1024;
+
+    private static final int LOOK_STREAMS = 64;
+    private static final byte[] DATA = ascii("event: data\ndata: ");
+    private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
+    private static final byte[] END = ascii("\n\n");
+
+    private final Exchange exchange;
+    private final Endpoints endpoints;
+    private final DocumentService documents;
+    private final List<Followed> all = new ArrayList<>();
+    private final Queue<Followed> changed = new ArrayDeque<>();
+    private int going;
+    private boolean looking;
+    private boolean ended;
+
+    LiveStreams(Exchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
+        this.exchange = exchange;
+        this.endpoints = endpoints;
+        this.documents = endpoints.readiness().documents();
+        this.going = starts.size();
+        for (LiveBody.Start start : starts) {
+            Followed stream = new Followed(start);
+            all.add(stream);
+            changed.add(stream);
+        }
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Follows the streams, for so long at most, or until the server stops. */
+    void start(Duration limit) {
+        Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
+        exchange.onDrain(this::expire);
+        exchange.atEnd(() -> {
+            timer.cancel(false);
+            all.forEach(Followed::stop);
+        });
+        exchange.start(
+                new Answer(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache"));
+        lookAtChanged();
+    }
+
+    private void expire() {
+        ended = true;
+        lookAtChanged();
+    }
+
+    private void lookAtChanged() {
+        if (exchange.over() || looking) {
+            return;
+        }
+        List<Followed> some = nextChanged();
+        if (ended || going == 0) {
+            exchange.finish();
+        } else if (!some.isEmpty()) {
+            looking = true;
+            some.forEach(Followed::listen);
+            endpoints.read(exchange, () -> look(some));
+        }
+    }
+
+    private List<Followed> nextChanged() {
+        List<Followed> some = new ArrayList<>();
+        while (some.size() < LOOK_STREAMS && !changed.isEmpty()) {
+            Followed stream = changed.remove();
+            stream.queued = false;
+            // One that is over may have been about to be told of a change.
+            if (!stream.over) {
+                some.add(stream);
+            }
+        }
+        return some;
+    }
+
+    private void look(List<Followed> some) {
+        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        try {
+            int looked = 0;
+            while (looked < some.size() && events.readableBytes() < LOOK_BYTES) {
+                some.get(looked++).putEvents(events);
+            }
+            int done = looked;
+            exchange.loop().execute(() -> tell(events, some.subList(0, done), some.subList(done, some.size())));
+        } catch (Throwable broken) {
+            events.release();
+            throw broken;
+        }
+    }
+
+    private void tell(ByteBuf events, List<Followed> looked, List<Followed> later) {
+        later.forEach(Followed::queue);
+        for (Followed stream : looked) {
+            if (stream.over) {
+                stream.stop();
+                going--;
+            } else if (stream.behind) {
+                stream.queue();
+            }
+        }
+        if (events.isReadable()) {
+            exchange.write(events);
+        } else {
+            events.release();
+        }
+        exchange.whenWritable(() -> {
+            looking = false;
+            lookAtChanged();
+        });
+    }
+
+    /** A stream that is followed. A look and the event loop use its fields in turn, but for those that wait. */
+    private final class Followed {
+        private final DocumentName name;
+        private final Offset offset;
+        private @Nullable DocumentInfo begun;
+        private long next;
+        private boolean behind;
+        private boolean over;
+        private @Nullable Tail tail;
+        private boolean queued = true;
+
+        Followed(LiveBody.Start start) {
+            this.name = start.name();
+            this.offset = start.offset();
+        }
+
+        /** Waits for the next change; before a look, so that none is missed. */
+        void listen() {
+            if (tail == null) {
+                tail = documents.onChange(name, () -> exchange.loop().execute(this::changed));
+            }
+        }
+
+        private void changed() {
+            tail = null;
+            queue();
+            lookAtChanged();
+        }
+
+        void queue() {
+            if (!queued) {
+                queued = true;
+                changed.add(this);
+            }
+        }
+
+        void stop() {
+            if (tail != null) {
+                tail.close();
+            }
+        }
+
+        /** Adds what is new: values, or why there will be none. */
+        void putEvents(ByteBuf events) {
+            try {
+                putValues(events);
+            } catch (RuntimeException refused) {
+                over = true;
+                Map<String, Object> fields = new LinkedHashMap<>();
+                fields.put("path", StreamName.path(name));
+                fields.putAll(Problem.of(refused).fields());
+                put(events, PROBLEM, fields);
+            }
+        }
+
+        private void putValues(ByteBuf events) {
+            DocumentInfo first = begun;
+            DocumentInfo info = ReadRequest.find(documents, name);
+            if (first == null) {
+                documents.use(name, info);
+                next = offset.in(info);
+                begun = info;
+            } else if (info.id() != first.id()) {
+                throw ReadRequest.notFound(name);
+            }
+            Values values = read(info);
+            behind = next < info.nextSequence();
+            over = !behind && info.attributes().closed();
+            if (first == null || over || !values.bytes.isEmpty()) {
+                put(events, DATA, fields(info, values.bytes));
+            }
+        }
+
+        private Values read(DocumentInfo info) {
+            Values values = new Values();
+            if (next < info.nextSequence()) {
+                Offset.checkRetained(next, info);
+                SequenceRange rest = new SequenceRange(next, info.nextSequence());
+                documents.read(
+                        name,
+                        now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
+                        values);
+                if (values.bytes.isEmpty()) {
+                    throw SliceReader.changedMeanwhile(name);
+                }
+                next += values.bytes.size();
+            }
+            return values;
+        }
+
+        private Map<String, Object> fields(DocumentInfo info, List<byte[]> values) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("path", StreamName.path(name));
+            List<String> texts = ContentTypes.isText(info.attributes().contentType()) ? texts(values) : null;
+            if (texts == null) {
+                fields.put("base64", true);
+                texts = values.stream().map(Base64.getEncoder()::encodeToString).toList();
+            }
+            fields.put("values", texts);
+            fields.put("nextOffset", Offset.of(next));
+            if (!behind) {
+                fields.put("upToDate", true);
+            }
+            if (over) {
+                fields.put("closed", true);
+            }
+            return fields;
+        }
+    }
+
+    /** The values as text; null when one is not UTF-8, as a part of a text that was cut within a character. */
+    private static @Nullable List<String> texts(List<byte[]> values) {
+        List<String> texts = new ArrayList<>(values.size());
+        try {
+            for (byte[] value : values) {
+                texts.add(StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(ByteBuffer.wrap(value))
+                        .toString());
+            }
+            return texts;
+        } catch (CharacterCodingException notText) {
+            return null;
+        }
+    }
+
+    private static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
+        events.writeBytes(kind).writeBytes(Answer.jsonBytes(fields)).writeBytes(END);
+    }
+
+    /** Collects values until they fill a look. */
+    private static final class Values implements DocumentReader {
+        private final List<byte[]> bytes = new ArrayList<>();
+        private long length;
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            byte[] copy = new byte[value.remaining()];
+            value.get(copy);
+            bytes.add(copy);
+            length += Math.max(1, copy.length);
+            return length < LOOK_BYTES;
+        }
+    }
+}

@@ -1,0 +1,289 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.MemoryListStore;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.security.FileAuthenticator;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many streams that are followed over one connection. */
+class LiveStreamsTest {
+    private static final String TEXT = "text/plain";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    private Path directory;
+
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+        server.create("/v1/stream/a", TEXT);
+        server.create("/v1/stream/b", TEXT);
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    /** A body that names streams: path, offset, path, offset, and so on. */
+    private static String streams(String... pathsAndOffsets) {
+        return IntStream.range(0, pathsAndOffsets.length / 2)
+                .mapToObj(i -> "{\"path\": \"" + pathsAndOffsets[2 * i] + "\", \"offset\": \""
+                        + pathsAndOffsets[2 * i + 1] + "\"}")
+                .collect(Collectors.joining(",", "{\"streams\": [", "]}"));
+    }
+
+    private HttpResponse<String> follow(String body) throws Exception {
+        return server.send("POST", "/v1/live", body);
+    }
+
+    /** The events of an answer, as they come. */
+    private static final class Events implements AutoCloseable {
+        private final Stream<String> stream;
+        private final Iterator<String> lines;
+
+        Events(HttpFixture server, String body) throws Exception {
+            stream = server.postForLines("/v1/live", body);
+            lines = stream.iterator();
+        }
+
+        /** The next event's data, which must be of this kind. */
+        JsonNode next(String kind) throws IOException {
+            assertThat(lines.next()).isEqualTo("event: " + kind);
+            String data = lines.next();
+            assertThat(data).startsWith("data: ");
+            assertThat(lines.next()).isEmpty();
+            return JSON.readTree(data.substring("data: ".length()));
+        }
+
+        boolean more() {
+            return lines.hasNext();
+        }
+
+        @Override
+        public void close() {
+            stream.close();
+        }
+    }
+
+    private static List<String> values(JsonNode event) {
+        List<String> values = new ArrayList<>();
+        event.get("values").forEach(value -> values.add(value.asText()));
+        return values;
+    }
+
+    private void close(String path) throws Exception {
+        server.send("POST", path, null, "Stream-Closed", "true");
+    }
+
+    @Test
+    void valuesOfAllComeAsTheyAreAppended() throws Exception {
+        server.append("/v1/stream/a", TEXT, "one");
+        server.append("/v1/stream/a", TEXT, "two");
+        server.append("/v1/stream/b", TEXT, "before");
+        try (Events events = new Events(server, streams("/v1/stream/a", "-1", "/v1/stream/b", "now"))) {
+            JsonNode a = events.next("data");
+            assertThat(a.get("path").asText()).isEqualTo("/v1/stream/a");
+            assertThat(values(a)).containsExactly("one", "two");
+            assertThat(a.get("nextOffset").asText()).isEqualTo(Offset.of(2));
+            assertThat(a.get("upToDate").asBoolean()).isTrue();
+            JsonNode b = events.next("data");
+            assertThat(b.get("path").asText()).isEqualTo("/v1/stream/b");
+            assertThat(values(b)).isEmpty();
+            assertThat(b.get("nextOffset").asText()).isEqualTo(Offset.of(1));
+            for (int i = 0; i < 20; i++) {
+                String path = i % 3 == 0 ? "/v1/stream/a" : "/v1/stream/b";
+                server.append(path, TEXT, "value " + i);
+                JsonNode event = events.next("data");
+                assertThat(event.get("path").asText()).isEqualTo(path);
+                assertThat(values(event)).containsExactly("value " + i);
+            }
+        }
+        server.awaitTailedDocuments(0);
+    }
+
+    @Test
+    void nothingIsLostAndNothingComesTwiceWhileManyWrite() throws Exception {
+        int count = 200;
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            names.add("/v1/stream/many/" + i);
+            server.create(names.get(i), TEXT);
+        }
+        String[] all = names.stream().flatMap(name -> Stream.of(name, "-1")).toArray(String[]::new);
+        try (Events events = new Events(server, streams(all))) {
+            Thread writer = new Thread(() -> names.forEach(name -> {
+                try {
+                    for (int i = 0; i < 5; i++) {
+                        server.append(name, TEXT, "v" + i);
+                    }
+                    close(name);
+                } catch (Exception failed) {
+                    throw new IllegalStateException(failed);
+                }
+            }));
+            writer.start();
+            Map<String, List<String>> got = new HashMap<>();
+            Map<String, Integer> closed = new HashMap<>();
+            while (events.more()) {
+                JsonNode event = events.next("data");
+                String path = event.get("path").asText();
+                got.computeIfAbsent(path, any -> new ArrayList<>()).addAll(values(event));
+                if (event.path("closed").asBoolean()) {
+                    closed.merge(path, 1, Integer::sum);
+                }
+            }
+            writer.join();
+            assertThat(got)
+                    .hasSize(count)
+                    .allSatisfy((name, values) -> assertThat(values).containsExactly("v0", "v1", "v2", "v3", "v4"));
+            assertThat(closed)
+                    .hasSize(count)
+                    .allSatisfy((name, times) -> assertThat(times).isEqualTo(1));
+        }
+        server.awaitTailedDocuments(0);
+    }
+
+    @Test
+    void aLongStreamComesInPartsAndLetsOthersIn() throws Exception {
+        String value = "x".repeat(HttpFixture.MAX_BODY_BYTES / 2);
+        for (int i = 0; i < 20; i++) {
+            server.append("/v1/stream/a", TEXT, value);
+        }
+        server.append("/v1/stream/b", TEXT, "short");
+        close("/v1/stream/a");
+        close("/v1/stream/b");
+        try (Events events = new Events(server, streams("/v1/stream/a", "-1", "/v1/stream/b", "-1"))) {
+            List<String> order = new ArrayList<>();
+            int count = 0;
+            while (events.more()) {
+                JsonNode event = events.next("data");
+                order.add(event.get("path").asText());
+                if (event.get("path").asText().equals("/v1/stream/a")) {
+                    assertThat(event.has("upToDate")).isEqualTo(event.has("closed"));
+                    count += event.get("values").size();
+                }
+            }
+            assertThat(count).isEqualTo(20);
+            assertThat(order.subList(0, 2)).containsExactly("/v1/stream/a", "/v1/stream/b");
+            assertThat(order).hasSize(11);
+        }
+    }
+
+    @Test
+    void whatCannotBeFollowedIsToldAndTheOthersGoOn() throws Exception {
+        server.append("/v1/stream/b", TEXT, "one");
+        server.send("POST", "/v1/stream/b?trim=now", null);
+        try (Events events = new Events(
+                server, streams("/v1/stream/none", "-1", "/v1/stream/b", Offset.of(0), "/v1/stream/a", "-1"))) {
+            JsonNode missing = events.next("problem");
+            assertThat(missing.get("path").asText()).isEqualTo("/v1/stream/none");
+            assertThat(missing.get("status").asInt()).isEqualTo(404);
+            assertThat(missing.get("code").asText()).isEqualTo("not_found");
+            JsonNode trimmed = events.next("problem");
+            assertThat(trimmed.get("path").asText()).isEqualTo("/v1/stream/b");
+            assertThat(trimmed.get("code").asText()).isEqualTo("offset_trimmed");
+            assertThat(values(events.next("data"))).isEmpty();
+            server.append("/v1/stream/a", TEXT, "still");
+            assertThat(values(events.next("data"))).containsExactly("still");
+            server.send("DELETE", "/v1/stream/a", null);
+            assertThat(events.next("problem").get("code").asText()).isEqualTo("not_found");
+            assertThat(events.more()).isFalse();
+        }
+    }
+
+    @Test
+    void whatIsNotTextIsInBase64() throws Exception {
+        server.create("/v1/stream/bytes", "application/x-bytes");
+        server.append("/v1/stream/bytes", "application/x-bytes", "a");
+        server.create("/v1/stream/json", "application/json");
+        server.append("/v1/stream/json", "application/json", "[{\"x\": \"\\n\"}, 7]");
+        try (Events events = new Events(server, streams("/v1/stream/bytes", "-1", "/v1/stream/json", "-1"))) {
+            JsonNode bytes = events.next("data");
+            assertThat(bytes.get("base64").asBoolean()).isTrue();
+            assertThat(values(bytes))
+                    .containsExactly(Base64.getEncoder().encodeToString("a".getBytes(StandardCharsets.US_ASCII)));
+            JsonNode json = events.next("data");
+            assertThat(json.has("base64")).isFalse();
+            assertThat(values(json)).containsExactly("{\"x\": \"\\n\"}", "7");
+        }
+    }
+
+    @Test
+    void itEndsAfterAWhile() throws Exception {
+        try (HttpFixture impatient = HttpFixture.impatient()) {
+            impatient.create("/v1/stream/a", TEXT);
+            HttpResponse<String> answer = impatient.send("POST", "/v1/live", streams("/v1/stream/a", "-1"));
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream");
+            assertThat(answer.body()).contains("upToDate").doesNotContain("closed");
+            impatient.awaitTailedDocuments(0);
+        }
+    }
+
+    @Test
+    void whatIsNotAsDescribedIsRefused() throws Exception {
+        String one = "{\"path\": \"/v1/stream/a\", \"offset\": \"now\"}";
+        for (String body : List.of(
+                "",
+                "[]",
+                "{\"streams\": []}",
+                "{\"streams\": [" + one + "]} {}",
+                "{\"streams\": [" + one + "," + one + "]}",
+                "{\"streams\": [{\"path\": \"/v1/stream/a\"}]}",
+                "{\"streams\": [{\"path\": \"a\", \"offset\": \"now\"}]}",
+                "{\"streams\": [{\"path\": \"/v1/stream/a\", \"offset\": \"now\", \"from\": 1}]}")) {
+            HttpResponse<String> refused = follow(body);
+            assertThat(refused.statusCode()).as(body).isEqualTo(400);
+            assertThat(refused.body()).as(body).contains("invalid_streams");
+        }
+        String many = IntStream.rangeClosed(0, 1_000)
+                .mapToObj(i -> "{\"path\": \"/v1/stream/" + i + "\", \"offset\": \"now\"}")
+                .collect(Collectors.joining(",", "{\"streams\": [", "]}"));
+        assertThat(follow(many).statusCode()).isEqualTo(413);
+        assertThat(follow(streams("/v1/stream/a", "7")).body()).contains("invalid_offset");
+    }
+
+    @Test
+    void everyStreamMustBeOnesOwn() throws Exception {
+        Path users = Files.writeString(directory.resolve("users"), """
+                ada.secret = a-long-secret-of-ada
+                ada.permissions = read
+                ada.prefixes = ada/
+                """);
+        try (HttpFixture closed = new HttpFixture(
+                new MemoryListStore(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG)) {
+            closed.serve();
+            HttpResponse<String> refused = closed.send(
+                    "POST",
+                    "/v1/live",
+                    streams("/v1/stream/ada/1", "now", "/v1/stream/eve/1", "now"),
+                    "Authorization",
+                    "Bearer a-long-secret-of-ada");
+            assertThat(refused.statusCode()).isEqualTo(403);
+        }
+    }
+}

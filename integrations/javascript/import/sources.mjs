@@ -1,0 +1,73 @@
+// The documents of a store, each as one Yjs update.
+import { access } from "node:fs/promises"
+import { join } from "node:path"
+import sqlite from "node-sqlite3-wasm"
+import pg from "pg"
+import Cursor from "pg-cursor"
+import { LeveldbPersistence } from "y-leveldb"
+import * as Y from "yjs"
+
+const ROWS_AT_A_TIME = 16
+
+/** @typedef {AsyncGenerator<{ name: string, update: Uint8Array }>} Documents */
+
+/**
+ * @param {string} from `postgres://...`, `sqlite:FILE`, or a folder of y-leveldb
+ * @param {string} table Hocuspocus's
+ * @returns {Documents}
+ */
+export function documentsOf(from, table) {
+  if (/^postgres(ql)?:/.test(from)) {
+    return ofPostgres(from, table)
+  }
+  return from.startsWith("sqlite:") ? ofSqlite(from.slice("sqlite:".length), table) : ofLeveldb(from)
+}
+
+/** Opening would make a missing database. Reading compacts documents of many updates. */
+async function* ofLeveldb(folder) {
+  await access(join(folder, "CURRENT"))
+  const leveldb = new LeveldbPersistence(folder)
+  try {
+    for (const name of await leveldb.getAllDocNames()) {
+      const doc = await leveldb.getYDoc(name)
+      yield { name, update: Y.encodeStateAsUpdate(doc) }
+      doc.destroy()
+    }
+  } finally {
+    await leveldb.destroy()
+  }
+}
+
+async function* ofSqlite(file, table) {
+  const database = new sqlite.Database(file, { fileMustExist: true, readOnly: true })
+  try {
+    const rows = database.prepare(`SELECT name, data FROM ${quoted(table)}`)
+    try {
+      for (const { name, data } of rows.iterate()) {
+        yield { name, update: data }
+      }
+    } finally {
+      rows.finalize()
+    }
+  } finally {
+    database.close()
+  }
+}
+
+async function* ofPostgres(url, table) {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const cursor = client.query(new Cursor(`SELECT name, data FROM ${quoted(table)}`))
+    for (let rows = await cursor.read(ROWS_AT_A_TIME); rows.length > 0; rows = await cursor.read(ROWS_AT_A_TIME)) {
+      yield* rows.map(({ name, data }) => ({ name, update: data }))
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** A table's name, perhaps behind its schema's. */
+function quoted(table) {
+  return table.split(".").map((part) => `"${part.replaceAll('"', '""')}"`).join(".")
+}
