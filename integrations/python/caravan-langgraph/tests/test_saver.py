@@ -164,6 +164,9 @@ def test_values_longer_than_a_value_of_the_server(server, prefix):
     assert found.checkpoint["channel_values"] == {"long": long, "longer": longer}
     assert found.metadata["note"] == "n" * 2_000_000
     assert found.pending_writes == [("task", "long", longer), ("task", "short", "s")]
+    many = [("c", n) for n in range(50_000)]
+    saver.put_writes(config, many, "another")
+    assert [value for *_, value in saver.get_tuple(config).pending_writes] == [*range(50_000), longer, "s"]
     saver.close()
 
 

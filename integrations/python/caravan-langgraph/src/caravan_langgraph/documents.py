@@ -10,10 +10,9 @@ values of its channels. Those that have not changed lie where an earlier checkpo
 from __future__ import annotations
 
 import hashlib
-import itertools
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -91,28 +90,25 @@ class StoredCheckpoint(NamedTuple):
 
 
 class StoredWrites(NamedTuple):
-    """What a task has written at a checkpoint: index, channel and value of each write."""
+    """What a task has written at a checkpoint, in one blob: index, channel, type and bytes of each write."""
 
     checkpoint: str
     task: str
     path: str
-    writes: list[tuple[int, str, Pointer]]
+    writes: Pointer
 
     def record(self, sequence: int) -> dict[str, Any]:
         return {
             "writes_at": self.checkpoint,
             "task": self.task,
             "path": self.path,
-            "writes": [[index, channel, *at.behind(sequence)] for index, channel, at in self.writes],
+            "writes": self.writes.behind(sequence),
         }
 
     @staticmethod
     def read(sequence: int, record: dict[str, Any]) -> StoredWrites:
         return StoredWrites(
-            record["writes_at"],
-            record["task"],
-            record["path"],
-            [(index, channel, Pointer.ahead(sequence, pair)) for index, channel, *pair in record["writes"]],
+            record["writes_at"], record["task"], record["path"], Pointer.ahead(sequence, record["writes"])
         )
 
 
@@ -200,7 +196,7 @@ class Selection:
             if checkpoint_id > newest and checkpoint_id not in found
             for _, writes in sorted(several.items())
         ]
-        pointers = [*itertools.chain.from_iterable(map(_pointers, kept)), *itertools.chain.from_iterable(map(_values, early))]
+        pointers = [pointer for each in kept for pointer in _pointers(each)] + [each.writes for each in early]
         values = yield from history.fetch(part for pointer in pointers for part in pointer.parts)
         return Selection(history, kept, early, len(found) - len(kept), values)
 
@@ -224,8 +220,7 @@ class Selection:
             return anew.record(at)
 
         def writes(stored: StoredWrites, at: int) -> dict[str, Any]:
-            anew = [(index, channel, moved(pointer)) for index, channel, pointer in stored.writes]
-            return stored._replace(writes=anew).record(at)
+            return stored._replace(writes=moved(stored.writes)).record(at)
 
         records: list[Callable[[int], dict[str, Any]]] = []
         for each in self._kept:
@@ -238,18 +233,9 @@ class Selection:
         return (yield from journal.write(parts, sequences, records, last_with=last_with))
 
 
-def _pointers(selected: Selected) -> Iterator[Pointer]:
-    yield selected.stored.body
-    yield selected.stored.metadata
-    for _, pointer in selected.stored.channels.values():
-        yield pointer
-    for writes in selected.writes:
-        yield from _values(writes)
-
-
-def _values(writes: StoredWrites) -> Iterator[Pointer]:
-    for *_, pointer in writes.writes:
-        yield pointer
+def _pointers(selected: Selected) -> list[Pointer]:
+    channels = [pointer for _, pointer in selected.stored.channels.values()]
+    return [selected.stored.body, selected.stored.metadata, *channels, *(each.writes for each in selected.writes)]
 
 
 class Namespace(NamedTuple):

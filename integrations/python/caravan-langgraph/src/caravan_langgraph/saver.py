@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+import ormsgpack
 from caravan_client import AsyncConnection, CaravanError, Commands, Connection, Journal, Moved, Request, Steps, split
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -50,6 +51,8 @@ Lock = TypeVar("Lock")
 # What is remembered, so that a put needs no read: namespaces, and checkpoints of each.
 MOST_NAMESPACES = 1000
 MOST_CHECKPOINTS = 100
+# In one command.
+MOST_NAMES = 10_000
 
 Serialized = tuple[str, bytes]
 
@@ -290,19 +293,32 @@ class CaravanSaver(BaseCheckpointSaver[str]):
     def _tuple(
         self, thread_id: str, namespace: str, history: History, stored: StoredCheckpoint
     ) -> Steps[CheckpointTuple]:
-        pending = _in_order((yield from history.writes_at(stored)))
-        pointers = [stored.body, stored.metadata]
-        pointers += [pointer for _, pointer in stored.channels.values()] + [pointer for *_, pointer in pending]
+        pending = yield from self._pending(history, stored)
+        pointers = [stored.body, stored.metadata, *(pointer for _, pointer in stored.channels.values())]
         blobs = yield from history.blobs([pointer.parts for pointer in pointers])
-        values = iter([self.serde.loads_typed((pointer.type, blob)) for pointer, blob in zip(pointers, blobs)])
-        body, metadata = next(values), next(values)
+        body, metadata, *values = (
+            self.serde.loads_typed((pointer.type, blob)) for pointer, blob in zip(pointers, blobs)
+        )
         return CheckpointTuple(
             config=_config(thread_id, namespace, stored.id),
-            checkpoint={**body, "channel_values": {channel: next(values) for channel in stored.channels}},
+            checkpoint={**body, "channel_values": dict(zip(stored.channels, values))},
             metadata=metadata,
             parent_config=_config(thread_id, namespace, stored.parent) if stored.parent else None,
-            pending_writes=[(task, channel, next(values)) for task, channel, _ in pending],
+            pending_writes=[(task, channel, self.serde.loads_typed(value)) for task, channel, value in pending],
         )
+
+    def _pending(self, history: History, stored: StoredCheckpoint) -> Steps[list[tuple[str, str, Serialized]]]:
+        """The writes at a checkpoint, in the order in which tasks are applied."""
+        several = yield from history.writes_at(stored)
+        blobs = yield from history.blobs([each.writes.parts for each in several])
+        found: dict[tuple[str, int], tuple[str, str, Serialized]] = {}
+        for each, blob in zip(several, blobs):
+            for index, channel, type, value in ormsgpack.unpackb(blob):
+                # The first of a task's writes counts, of errors, interrupts and their like the last.
+                if index < 0 or (each.task, index) not in found:
+                    found[each.task, index] = each.path, channel, (type, value)
+        keys = sorted(found, key=lambda key: writes_sort_key(found[key][0], *key))
+        return [(key[0], *found[key][1:]) for key in keys]
 
     def _delta_history(
         self, side: _Side[Any], config: RunnableConfig, channels: Sequence[str]
@@ -323,10 +339,9 @@ class CaravanSaver(BaseCheckpointSaver[str]):
                     if stored.id != ancestor or not remaining:
                         continue
                     ancestor = stored.parent
-                    for task, channel, pointer in reversed(_in_order((yield from history.writes_at(stored)))):
+                    for task, channel, value in reversed((yield from self._pending(history, stored))):
                         if channel in remaining:
-                            write = task, channel, (yield from history.value(self.serde, pointer))
-                            found[channel]["writes"].insert(0, write)
+                            found[channel]["writes"].insert(0, (task, channel, self.serde.loads_typed(value)))
                     for channel in remaining & stored.channels.keys():
                         _, pointer = stored.channels[channel]
                         found[channel]["seed"] = yield from history.value(self.serde, pointer)
@@ -392,21 +407,17 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         thread_id, namespace = _thread_of(config)
         checkpoint_id = config["configurable"]["checkpoint_id"]
 
-        def stored(pointers: Mapping[Hashable, Pointer]) -> StoredWrites:
-            made = [
-                (WRITES_IDX_MAP.get(channel, at), channel, pointers[at]) for at, (channel, _) in enumerate(writes)
+        def serialize(_: Hashable) -> Serialized:
+            rows = [
+                (WRITES_IDX_MAP.get(channel, at), channel, *self.serde.dumps_typed(value))
+                for at, (channel, value) in enumerate(writes)
             ]
-            return StoredWrites(checkpoint_id, task_id, task_path, made)
+            return "", ormsgpack.packb(rows)
 
-        sequence, _ = yield from self._append(
-            known,
-            thread_id,
-            namespace,
-            range(len(writes)),
-            dict,
-            lambda at: self.serde.dumps_typed(writes[at][1]),
-            stored,
-        )
+        def stored(pointers: Mapping[Hashable, Pointer]) -> StoredWrites:
+            return StoredWrites(checkpoint_id, task_id, task_path, pointers["writes"])
+
+        sequence, _ = yield from self._append(known, thread_id, namespace, ["writes"], dict, serialize, stored)
         sequences = [*known.writes_at(checkpoint_id), sequence]
         _remember(known.writes, checkpoint_id, sequences, MOST_CHECKPOINTS)
 
@@ -495,8 +506,9 @@ class CaravanSaver(BaseCheckpointSaver[str]):
             oldest = Journal(documents[0])
             yield from oldest.look()
             nobody_else = ("CARAVAN.APPEND", thread.name, "IFSEQ", following, thread.entry(namespaces[0]))
-            delete = ("DEL", thread.name, *documents)
-            if (yield from oldest.write({}, {}, [lambda _: {"deleted": True}], last_with=(nobody_else, delete))):
+            names = [thread.name, *documents]
+            deletes = [("DEL", *names[at : at + MOST_NAMES]) for at in range(0, len(names), MOST_NAMES)]
+            if (yield from oldest.write({}, {}, [lambda _: {"deleted": True}], last_with=(nobody_else, *deletes))):
                 return
         raise _given_up(thread.name)
 
@@ -569,18 +581,6 @@ def _latest(checkpoints: Sequence[Selected]) -> set[str]:
             remaining -= each.stored.channels.keys()
             ancestor = each.stored.parent
     return kept
-
-
-def _in_order(writes: Sequence[StoredWrites]) -> list[tuple[str, str, Pointer]]:
-    """Task, channel and value of the writes at a checkpoint, in the order in which the tasks are applied."""
-    found: dict[tuple[str, int], tuple[str, str, Pointer]] = {}
-    for each in writes:
-        for index, channel, pointer in each.writes:
-            # The first of a task's writes counts, of errors, interrupts and their like the last.
-            if index < 0 or (each.task, index) not in found:
-                found[each.task, index] = each.path, channel, pointer
-    keys = sorted(found, key=lambda key: writes_sort_key(found[key][0], *key))
-    return [(key[0], *found[key][1:]) for key in keys]
 
 
 def _given_up(name: str) -> CaravanError:
