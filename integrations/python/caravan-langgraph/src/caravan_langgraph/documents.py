@@ -1,0 +1,316 @@
+"""How threads lie in documents.
+
+A thread has a list of its namespaces, and each namespace a journal. A journal's name has a part that is drawn when the thread
+begins: one that is deleted and begun anew has other journals, and whoever still writes to the old ones notices.
+
+A journal has two kinds of records: checkpoints, and writes that tasks have made at a checkpoint. A checkpoint points to the
+values of its channels. Those that have not changed lie where an earlier checkpoint has put them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from caravan_client import (
+    Backwards,
+    CaravanError,
+    Commands,
+    Journal,
+    Moved,
+    Request,
+    Steps,
+    blob_of,
+    checked,
+    decode,
+    encode,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+T = TypeVar("T")
+
+LONGEST_NAME_BYTES = 1024
+SCANNED_AT_ONCE = 1000
+MOST_TRIES = 100
+
+
+class Pointer(NamedTuple):
+    """Where a value lies: its type, as the serializer calls it, and the sequences of its parts."""
+
+    type: str
+    parts: Sequence[int]
+
+    def behind(self, sequence: int) -> list[Any]:
+        """As a record at this sequence tells it: by distances, which are short."""
+        return [self.type, [sequence - part for part in self.parts]]
+
+    @staticmethod
+    def ahead(sequence: int, pair: list[Any]) -> Pointer:
+        """As a record at this sequence has told it."""
+        type, distances = pair
+        return Pointer(type, [sequence - distance for distance in distances])
+
+
+class StoredCheckpoint(NamedTuple):
+    """A checkpoint, and the sequences of those of its writes that came before it."""
+
+    id: str
+    parent: str | None
+    body: Pointer
+    metadata: Pointer
+    channels: dict[str, tuple[Any, Pointer]]
+    writes: list[int]
+
+    def record(self, sequence: int) -> dict[str, Any]:
+        return {
+            "checkpoint": self.id,
+            "parent": self.parent,
+            "body": self.body.behind(sequence),
+            "metadata": self.metadata.behind(sequence),
+            "channels": {name: [version, *at.behind(sequence)] for name, (version, at) in self.channels.items()},
+            "writes": [sequence - each for each in self.writes],
+        }
+
+    @staticmethod
+    def read(sequence: int, record: dict[str, Any]) -> StoredCheckpoint:
+        return StoredCheckpoint(
+            record["checkpoint"],
+            record["parent"],
+            Pointer.ahead(sequence, record["body"]),
+            Pointer.ahead(sequence, record["metadata"]),
+            {
+                name: (version, Pointer.ahead(sequence, pair)) for name, (version, *pair) in record["channels"].items()
+            },
+            [sequence - each for each in record["writes"]],
+        )
+
+
+class StoredWrites(NamedTuple):
+    """What a task has written at a checkpoint, in one blob: index, channel, type and bytes of each write."""
+
+    checkpoint: str
+    task: str
+    path: str
+    writes: Pointer
+
+    def record(self, sequence: int) -> dict[str, Any]:
+        return {
+            "writes_at": self.checkpoint,
+            "task": self.task,
+            "path": self.path,
+            "writes": self.writes.behind(sequence),
+        }
+
+    @staticmethod
+    def read(sequence: int, record: dict[str, Any]) -> StoredWrites:
+        return StoredWrites(
+            record["writes_at"], record["task"], record["path"], Pointer.ahead(sequence, record["writes"])
+        )
+
+
+class History(Backwards):
+    """Reads a namespace's checkpoints, newest first.
+
+    Attributes:
+        writes: The writes that were passed, by checkpoint and sequence.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.writes: dict[str, dict[int, StoredWrites]] = defaultdict(dict)
+
+    def older(self) -> Steps[list[StoredCheckpoint] | None]:
+        """Reads on until there are checkpoints; None when there are no more."""
+        checkpoints: list[StoredCheckpoint] = []
+        while not checkpoints and (records := (yield from self.more())) is not None:
+            for sequence, record in records:
+                if "checkpoint" in record:
+                    checkpoints.append(StoredCheckpoint.read(sequence, record))
+                elif "writes_at" in record:
+                    self.writes[record["writes_at"]][sequence] = StoredWrites.read(sequence, record)
+        return checkpoints or None
+
+    def value(self, serde: SerializerProtocol, pointer: Pointer) -> Steps[Any]:
+        """A value of a checkpoint that `older` has just returned."""
+        (blob,) = yield from self.blobs([pointer.parts])
+        return serde.loads_typed((pointer.type, blob))
+
+    def writes_at(self, checkpoint: StoredCheckpoint) -> Steps[list[StoredWrites]]:
+        """The writes at a checkpoint that `older` has just returned, oldest first."""
+        found = dict(self.writes.get(checkpoint.id, {}))
+        values = yield from self.fetch(set(checkpoint.writes) - found.keys())
+        found.update((sequence, StoredWrites.read(sequence, decode(value))) for sequence, value in values.items())
+        return [writes for _, writes in sorted(found.items())]
+
+
+class Selected(NamedTuple):
+    stored: StoredCheckpoint
+    metadata: Mapping[str, Any]
+    writes: list[StoredWrites]
+
+
+class Selection:
+    """Checkpoints of a namespace that are to be written anew, with their writes and values."""
+
+    def __init__(
+        self,
+        history: History,
+        kept: Sequence[Selected],
+        early: Sequence[StoredWrites],
+        dropped: int,
+        values: dict[int, bytes],
+    ) -> None:
+        self.dropped = dropped
+        self._history = history
+        self._kept = kept
+        self._early = early
+        self._values = values
+
+    @staticmethod
+    def read(
+        name: str, serde: SerializerProtocol, choose: Callable[[Sequence[Selected]], set[str]]
+    ) -> Steps[Selection]:
+        """Reads a namespace whole. `choose` is given its checkpoints, newest first, and returns the ids of those to keep.
+
+        Raises:
+            Moved: It was trimmed meanwhile.
+        """
+        history = History(name)
+        found: dict[str, Selected] = {}
+        while (checkpoints := (yield from history.older())) is not None:
+            for stored in checkpoints:
+                if stored.id not in found:
+                    metadata = yield from history.value(serde, stored.metadata)
+                    found[stored.id] = Selected(stored, metadata, (yield from history.writes_at(stored)))
+        chosen = choose(list(found.values()))
+        kept = [selected for id, selected in reversed(found.items()) if id in chosen]
+        # Those of tasks that were faster than their checkpoint, which is on the way.
+        newest = next(iter(found), "")
+        early = [
+            writes
+            for checkpoint_id, several in history.writes.items()
+            if checkpoint_id > newest and checkpoint_id not in found
+            for _, writes in sorted(several.items())
+        ]
+        pointers = [pointer for each in kept for pointer in _pointers(each)] + [each.writes for each in early]
+        values = yield from history.fetch(part for pointer in pointers for part in pointer.parts)
+        return Selection(history, kept, early, len(found) - len(kept), values)
+
+    def replace(self) -> Steps[bool]:
+        """Replaces what was read by what is kept; false when somebody has written meanwhile."""
+        journal = Journal(self._history.name, self._history.first, self._history.next)
+        return (yield from self.write(journal, (("CARAVAN.TRIM", journal.name, "TO", journal.next),)))
+
+    def write(self, journal: Journal, last_with: Commands) -> Steps[bool]:
+        """Appends what is kept; false when somebody else has written."""
+        sequences: dict[tuple[Hashable, int], int] = {}
+
+        def moved(pointer: Pointer) -> Pointer:
+            return Pointer(pointer.type, [sequences[part, 0] for part in pointer.parts])
+
+        def checkpoint(stored: StoredCheckpoint, at: int) -> dict[str, Any]:
+            channels = {name: (version, moved(pointer)) for name, (version, pointer) in stored.channels.items()}
+            anew = stored._replace(
+                body=moved(stored.body), metadata=moved(stored.metadata), channels=channels, writes=[]
+            )
+            return anew.record(at)
+
+        def writes(stored: StoredWrites, at: int) -> dict[str, Any]:
+            return stored._replace(writes=moved(stored.writes)).record(at)
+
+        records: list[Callable[[int], dict[str, Any]]] = []
+        for each in self._kept:
+            records.append(partial(checkpoint, each.stored))
+            records += [partial(writes, one) for one in each.writes]
+        records += [partial(writes, one) for one in self._early]
+        parts = {sequence: [blob_of(value)] for sequence, value in self._values.items()}
+        # Something must be appended, or nobody would know that it was trimmed.
+        records = records or [lambda _: {"emptied": True}]
+        return (yield from journal.write(parts, sequences, records, last_with=last_with))
+
+
+def _pointers(selected: Selected) -> list[Pointer]:
+    channels = [pointer for _, pointer in selected.stored.channels.values()]
+    return [selected.stored.body, selected.stored.metadata, *channels, *(each.writes for each in selected.writes)]
+
+
+class Namespace(NamedTuple):
+    namespace: str
+    incarnation: str
+
+
+class Thread:
+    """A thread's list of namespaces."""
+
+    def __init__(self, prefix: str, thread_id: str) -> None:
+        self.thread_id = thread_id
+        self.name = _name(f"{prefix}threads/", thread_id)
+        self._prefix = prefix
+
+    def document(self, namespace: Namespace) -> str:
+        """The name of a namespace's journal."""
+        begin = f"{self._prefix}checkpoints/{namespace.incarnation}/"
+        return _name(begin, f"{self.thread_id}/{namespace.namespace}")
+
+    def incarnation(self) -> Steps[str | None]:
+        """What the thread's journals are called now; None when there is no thread."""
+        (answer,) = yield Request([("LINDEX", self.name, 0)])
+        value = checked(answer)
+        return None if value is None else decode(value)["incarnation"]
+
+    def namespaces(self) -> Steps[tuple[int, list[Namespace]]]:
+        """The sequence that the next namespace gets, and the namespaces in the order in which they came."""
+        (answer,) = yield Request([("CARAVAN.READ", self.name, "FROM", 0)])
+        following, entries, *_ = checked(answer)
+        records = [decode(value) for _, value in entries]
+        return following, list(dict.fromkeys(Namespace(each["namespace"], each["incarnation"]) for each in records))
+
+    def beginning(self, namespaces: Iterable[Namespace]) -> tuple[Any, ...]:
+        """The command that begins the thread with its first namespaces, if nobody was faster."""
+        return "CARAVAN.APPEND", self.name, "IFSEQ", 0, *map(self.entry, namespaces)
+
+    def addition(self, namespace: Namespace) -> tuple[Any, ...]:
+        """The command that adds a namespace."""
+        return "RPUSH", self.name, self.entry(namespace)
+
+    def entry(self, namespace: Namespace) -> bytes:
+        return encode({"thread": self.thread_id, **namespace._asdict()})
+
+
+def again(steps: Callable[[], Steps[T]]) -> Steps[T]:
+    """Begins anew when what was to be read has been replaced meanwhile."""
+    for _ in range(MOST_TRIES):
+        try:
+            return (yield from steps())
+        except Moved as moved:
+            last = moved
+    raise CaravanError(f"others keep replacing what is to be read: given up after {MOST_TRIES} tries: {last}")
+
+
+def new_incarnation() -> str:
+    return secrets.token_hex(8)
+
+
+def thread_ids(prefix: str) -> Steps[list[str]]:
+    """The threads that there are, in no order."""
+    pattern = "".join(f"\\{c}" if c in "*?[]\\" else c for c in f"{prefix}threads/") + "*"
+    ids, cursor = [], b"0"
+    while True:
+        (answer,) = yield Request([("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED_AT_ONCE, "TYPE", "list")])
+        cursor, names = checked(answer)
+        if names:
+            for first in (yield Request([("LINDEX", name, 0) for name in names])):
+                if (value := checked(first)) is not None:
+                    ids.append(decode(value)["thread"])
+        if int(cursor) == 0:
+            return ids
+
+
+def _name(begin: str, end: str) -> str:
+    if len((begin + end).encode()) <= LONGEST_NAME_BYTES:
+        return begin + end
+    return f"{begin}sha256:{hashlib.sha256(end.encode()).hexdigest()}"
