@@ -7,6 +7,7 @@ module io.caravan.core {
 
     exports io.caravan;
     exports io.caravan.catalog to
+            io.caravan.chat,
             io.caravan.server;
     exports io.caravan.format to
             io.caravan.server;

@@ -1,0 +1,338 @@
+package io.caravan.chat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreConfig;
+import io.caravan.ValueTooLargeException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConversationsTest {
+    private static final String SYSTEM = "{\"system\":true}";
+
+    @TempDir
+    Path directory;
+
+    private DurableListStore store;
+    private Conversations conversations;
+
+    @BeforeEach
+    void open() {
+        store = DurableListStore.open(StoreConfig.builder(directory)
+                .maxValueBytes(64 * 1024)
+                .logSegmentBytes(8 << 20)
+                .heapSegmentBytes(1 << 20)
+                .build());
+        conversations = Conversations.of(store, "test/");
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private void reopen() {
+        close();
+        open();
+    }
+
+    private static String message(int number) {
+        return "{\"message\":" + number + "}";
+    }
+
+    /** A window of messages from one number to before another, behind some that come first. */
+    private static List<String> window(int from, int to, String... first) {
+        List<String> messages = new ArrayList<>(List.of(first));
+        IntStream.range(from, to).mapToObj(ConversationsTest::message).forEach(messages::add);
+        return messages;
+    }
+
+    /** Values that were appended to lists other than the catalog's, while the action ran. */
+    private long appended(Runnable action) {
+        long before = store.stats().appends() - catalogEntries();
+        action.run();
+        return store.stats().appends() - catalogEntries() - before;
+    }
+
+    private long catalogEntries() {
+        return store.info(0) == null ? 0 : store.info(0).nextSequence();
+    }
+
+    @Test
+    void aConversationIsWhatItWasReplacedBy() {
+        conversations.replace("a", window(0, 3));
+        conversations.replace("b", window(7, 8));
+
+        assertThat(conversations.messages("a")).isEqualTo(window(0, 3));
+        reopen();
+        assertThat(conversations.messages("a")).isEqualTo(window(0, 3));
+        assertThat(conversations.messages("b")).isEqualTo(window(7, 8));
+        assertThat(conversations.messages("c")).isEmpty();
+        assertThat(conversations.names()).containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void onlyWhatIsNewIsWrittenWhileAWindowMoves() {
+        conversations.replace("a", window(0, 10));
+
+        assertThat(appended(() -> {
+                    for (int i = 1; i <= 50; i++) {
+                        conversations.replace("a", window(i, 10 + i));
+                    }
+                }))
+                .isEqualTo(50);
+        assertThat(conversations.messages("a")).isEqualTo(window(50, 60));
+        assertThat(store.read(1)).hasSize(10);
+    }
+
+    @Test
+    void nothingIsWrittenOfWhatIsThere() {
+        conversations.replace("a", window(0, 10));
+
+        assertThat(appended(() -> conversations.replace("a", window(0, 10)))).isZero();
+        assertThat(appended(() -> conversations.replace("a", window(4, 10)))).isZero();
+        assertThat(conversations.messages("a")).isEqualTo(window(4, 10));
+    }
+
+    @Test
+    void aFirstMessageThatStaysIsWrittenOnceForEachTimeThatTheWindowHasPassedIt() {
+        conversations.replace("a", window(0, 10, SYSTEM));
+
+        long written = appended(() -> {
+            for (int i = 1; i <= 50; i++) {
+                conversations.replace("a", window(i, 10 + i, SYSTEM));
+                assertThat(conversations.messages("a")).isEqualTo(window(i, 10 + i, SYSTEM));
+            }
+        });
+
+        assertThat(written).isBetween(50 + 4L, 50 + 6L);
+        reopen();
+        assertThat(conversations.messages("a")).isEqualTo(window(50, 60, SYSTEM));
+    }
+
+    @Test
+    void aFirstMessageThatChangesOrGoesIsNotReadAgain() {
+        conversations.replace("a", window(0, 5, SYSTEM));
+        conversations.replace("a", window(1, 6, SYSTEM));
+
+        conversations.replace("a", window(1, 6, "{\"other\":1}"));
+        assertThat(conversations.messages("a")).isEqualTo(window(1, 6, "{\"other\":1}"));
+
+        conversations.replace("a", window(1, 7));
+        assertThat(conversations.messages("a")).isEqualTo(window(1, 7));
+    }
+
+    @Test
+    void equalMessagesAreToldApartByTheirPlace() {
+        List<String> same = new ArrayList<>(List.of(SYSTEM, SYSTEM, SYSTEM));
+        conversations.replace("a", same);
+        same.add(SYSTEM);
+
+        assertThat(appended(() -> conversations.replace("a", same))).isEqualTo(1);
+        assertThat(conversations.messages("a")).isEqualTo(same);
+    }
+
+    /** Whatever is done to a conversation, it is what it was replaced by, in this process and the next. */
+    @Test
+    void conversationsAreAsAModelHasThem() {
+        long seed = Long.getLong("caravan.seed", System.nanoTime());
+        Random random = new Random(seed);
+        Map<String, List<String>> model = new HashMap<>();
+        for (int step = 0; step < 3000; step++) {
+            String name = "c" + random.nextInt(4);
+            List<String> messages = new ArrayList<>(model.getOrDefault(name, List.of()));
+            change(messages, random);
+            conversations.replace(name, messages);
+            if (messages.isEmpty()) {
+                model.remove(name);
+            } else {
+                model.put(name, messages);
+            }
+            if (random.nextInt(500) == 0) {
+                reopen();
+            }
+            assertThat(conversations.messages(name))
+                    .as("-Dcaravan.seed=%d, step %d", seed, step)
+                    .isEqualTo(messages);
+        }
+        assertThat(conversations.names())
+                .as("-Dcaravan.seed=%d", seed)
+                .containsExactlyInAnyOrderElementsOf(model.keySet());
+    }
+
+    /** What chat memories do, and what they do not; few different messages, so that many are equal. */
+    private static void change(List<String> messages, Random random) {
+        switch (random.nextInt(12)) {
+            case 0 -> messages.clear();
+            case 1 -> messages.add(0, message(random.nextInt(3)));
+            case 2 -> messages.add(random.nextInt(messages.size() + 1), message(random.nextInt(3)));
+            case 3 -> {
+                if (!messages.isEmpty()) {
+                    messages.set(random.nextInt(messages.size()), message(random.nextInt(3)));
+                }
+            }
+            default -> {
+                messages.add(message(random.nextInt(5)));
+                while (messages.size() > 6) {
+                    messages.remove(random.nextInt(2));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aConversationWithoutMessagesIsNone() {
+        conversations.replace("a", window(0, 2));
+
+        conversations.replace("a", List.of());
+        conversations.replace("b", List.of());
+
+        assertThat(conversations.names()).isEmpty();
+        assertThat(conversations.messages("a")).isEmpty();
+        conversations.replace("a", window(5, 6));
+        assertThat(conversations.messages("a")).isEqualTo(window(5, 6));
+    }
+
+    @Test
+    void aDeletedConversationIsGone() {
+        conversations.replace("a", window(0, 2));
+
+        conversations.delete("a");
+        conversations.delete("b");
+
+        reopen();
+        assertThat(conversations.names()).isEmpty();
+        assertThat(conversations.messages("a")).isEmpty();
+    }
+
+    @Test
+    void conversationsOfAnotherPrefixAreOthers() {
+        Conversations others = Conversations.of(store, "others/");
+        conversations.replace("a", window(0, 2));
+        others.replace("a", window(5, 6));
+        others.replace("b", window(6, 7));
+
+        assertThat(conversations.names()).containsExactly("a");
+        assertThat(conversations.messages("a")).isEqualTo(window(0, 2));
+        assertThat(others.names()).containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void aMessageOverTheLimitIsRefusedAndChangesNothing() {
+        conversations.replace("a", window(0, 2));
+        List<String> tooLarge = List.of(message(5), "\"" + "x".repeat(64 * 1024) + "\"");
+
+        assertThatThrownBy(() -> conversations.replace("a", tooLarge))
+                .isInstanceOf(ValueTooLargeException.class)
+                .hasMessageContaining("65538 bytes is over the limit of 65536 bytes; see StoreConfig.maxValueBytes");
+        assertThatThrownBy(() -> conversations.replace("b", tooLarge)).isInstanceOf(ValueTooLargeException.class);
+
+        assertThat(conversations.messages("a")).isEqualTo(window(0, 2));
+        assertThat(conversations.names()).containsExactly("a");
+        conversations.replace("a", window(0, 3));
+        assertThat(conversations.messages("a")).isEqualTo(window(0, 3));
+    }
+
+    @Test
+    void whatIsNoNameOrMessageIsRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> conversations.messages(""));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> conversations.messages("half a character: \ud83d"))
+                .withMessageContaining("must be Unicode");
+        conversations.replace("n".repeat(1019), window(0, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> conversations.messages("n".repeat(1020)))
+                .withMessage("a conversation's name must have at most 1019 bytes of UTF-8, has 1020");
+        assertThatIllegalArgumentException().isThrownBy(() -> conversations.replace("a", List.of("")));
+        assertThatIllegalArgumentException().isThrownBy(() -> conversations.replace("a", List.of("\u001e{}")));
+        assertThat(conversations.messages("a")).isEmpty();
+    }
+
+    @Test
+    void namesAreAnyUnicode() {
+        List<String> names = List.of("ünïcode", "\ud83d\ude00", "a/b", "\n", "test/");
+        names.forEach(name -> conversations.replace(name, List.of("\"" + name.length() + " \ud83d\ude00\"")));
+
+        reopen();
+
+        assertThat(conversations.names()).containsExactlyInAnyOrderElementsOf(names);
+        names.forEach(name ->
+                assertThat(conversations.messages(name)).containsExactly("\"" + name.length() + " \ud83d\ude00\""));
+    }
+
+    @Test
+    void aStoreWithListsOfItsOwnIsRefusedUnlessTheirIdsAreBelowZero() {
+        try (ListStore other = new MemoryListStore()) {
+            other.append(-7, new byte[3]).join();
+            Conversations.of(other, "test/").replace("a", window(0, 1));
+        }
+        try (ListStore other = new MemoryListStore()) {
+            other.append(7, new byte[3]).join();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> Conversations.of(other, "test/"))
+                    .withMessageStartingWith("list 7 of the store is no conversation");
+        }
+    }
+
+    @Test
+    void aClosedStoreSaysSo() {
+        store.close();
+
+        assertThatThrownBy(() -> conversations.replace("a", window(0, 1))).isInstanceOf(StoreClosedException.class);
+        assertThatThrownBy(() -> conversations.names()).isInstanceOf(StoreClosedException.class);
+    }
+
+    /** Each thread has a conversation of its own, and all of them replace one more, through objects of their own. */
+    @Test
+    void threadsShareConversations() throws Exception {
+        int threads = 4;
+        int rounds = 100;
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        List<Future<?>> running = new ArrayList<>();
+        for (int t = 0; t < threads; t++) {
+            int thread = t;
+            running.add(pool.submit(() -> {
+                Conversations mine = Conversations.of(store, "test/");
+                for (int i = 0; i < rounds; i++) {
+                    mine.replace("own " + thread, window(i, i + 5));
+                    mine.replace("shared", window(1000 * thread + i, 1000 * thread + i + 5, SYSTEM));
+                    assertThat(mine.messages("own " + thread)).isEqualTo(window(i, i + 5));
+                    assertThat(mine.messages("shared")).hasSize(6).startsWith(SYSTEM);
+                    mine.replace("fleeting " + thread, window(i, i + 1));
+                    mine.delete("fleeting " + thread);
+                }
+            }));
+        }
+        for (Future<?> thread : running) {
+            thread.get();
+        }
+        pool.shutdown();
+
+        reopen();
+
+        assertThat(conversations.names()).containsExactlyInAnyOrder("shared", "own 0", "own 1", "own 2", "own 3");
+        assertThat(conversations.messages("shared"))
+                .isIn(IntStream.range(0, threads)
+                        .mapToObj(t -> window(1000 * t + rounds - 1, 1000 * t + rounds + 4, SYSTEM))
+                        .toList());
+    }
+}

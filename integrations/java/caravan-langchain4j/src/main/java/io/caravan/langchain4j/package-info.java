@@ -1,0 +1,5 @@
+/** LangChain4j's chat memory, kept in an embedded store: {@link io.caravan.langchain4j.CaravanChatMemoryStore}. */
+@NullMarked
+package io.caravan.langchain4j;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,181 @@
+package io.caravan.langchain4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.langchain4j.agent.tool.ToolExecutionRequest;
+import dev.langchain4j.data.message.AiMessage;
+import dev.langchain4j.data.message.ChatMessage;
+import dev.langchain4j.data.message.ImageContent;
+import dev.langchain4j.data.message.SystemMessage;
+import dev.langchain4j.data.message.TextContent;
+import dev.langchain4j.data.message.ToolExecutionResultMessage;
+import dev.langchain4j.data.message.UserMessage;
+import dev.langchain4j.memory.ChatMemory;
+import dev.langchain4j.memory.chat.MessageWindowChatMemory;
+import io.caravan.DurableListStore;
+import io.caravan.ValueTooLargeException;
+import io.caravan.integrations.testing.ChildJvm;
+import io.caravan.integrations.testing.ReadmeExample;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CaravanChatMemoryStoreTest {
+    private static final int WINDOW = 10;
+
+    @TempDir
+    Path work;
+
+    private DurableListStore store;
+    private CaravanChatMemoryStore memories;
+
+    @BeforeEach
+    void open() {
+        store = DurableListStore.open(work.resolve("store"));
+        memories = new CaravanChatMemoryStore(store);
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private void reopen() {
+        close();
+        open();
+    }
+
+    private static ChatMemory window(CaravanChatMemoryStore memories) {
+        return MessageWindowChatMemory.builder()
+                .id("lucy")
+                .maxMessages(WINDOW)
+                .chatMemoryStore(memories)
+                .build();
+    }
+
+    @Test
+    void messagesOfAllKindsComeBackAsTheyWere() {
+        List<ChatMessage> messages = List.of(
+                SystemMessage.from("You are polite."),
+                UserMessage.from(
+                        "lucy", List.of(TextContent.from("What is this?"), ImageContent.from("http://a/b.png"))),
+                AiMessage.from(
+                        "I look.",
+                        List.of(ToolExecutionRequest.builder()
+                                .id("1")
+                                .name("look")
+                                .arguments("{\"at\": \"b.png\"}")
+                                .build())),
+                ToolExecutionResultMessage.from("1", "look", "a \"dog\" \ud83d\udc36"),
+                AiMessage.from("It is a dog."));
+
+        memories.updateMessages(7, messages);
+
+        reopen();
+        assertThat(memories.getMessages(7)).isEqualTo(messages);
+        assertThat(memories.getMessages("7")).isEqualTo(messages);
+        assertThat(memories.getMessages(8)).isEmpty();
+        memories.deleteMessages(7);
+        reopen();
+        assertThat(memories.getMessages(7)).isEmpty();
+    }
+
+    @Test
+    void aWindowOfMessagesIsTheSameAfterARestart() {
+        ChatMemory memory = window(memories);
+        memory.add(SystemMessage.from("You are polite."));
+        for (int i = 0; i < 25; i++) {
+            memory.add(UserMessage.from("question " + i));
+            memory.add(AiMessage.from("answer " + i));
+        }
+        List<ChatMessage> messages = memory.messages();
+
+        reopen();
+
+        assertThat(messages).hasSize(WINDOW).startsWith(SystemMessage.from("You are polite."));
+        assertThat(messages).endsWith(AiMessage.from("answer 24"));
+        assertThat(window(memories).messages()).isEqualTo(messages);
+        window(memories).clear();
+        assertThat(memories.getMessages("lucy")).isEmpty();
+    }
+
+    /** What is read is written back as the same JSON; otherwise every update would write the whole conversation. */
+    @Test
+    void aTurnWritesWhatItAdds() {
+        ChatMemory memory = window(memories);
+        memory.add(SystemMessage.from("You are polite."));
+        for (int i = 0; i < 10; i++) {
+            memory.add(UserMessage.from("question " + i));
+        }
+        long before = store.stats().appends();
+
+        for (int i = 10; i < 19; i++) {
+            memory.add(UserMessage.from("question " + i));
+        }
+
+        // One for each turn, and the system message once or twice.
+        assertThat(store.stats().appends() - before).isBetween(9L, 11L);
+    }
+
+    @Test
+    void aMessageOverTheLimitIsRefusedAndChangesNothing() {
+        ChatMemory memory = window(memories);
+        memory.add(UserMessage.from("short"));
+
+        assertThatThrownBy(() -> memory.add(UserMessage.from("x".repeat(1 << 20))))
+                .isInstanceOf(ValueTooLargeException.class)
+                .hasMessageContaining("StoreConfig.maxValueBytes");
+
+        assertThat(memory.messages()).containsExactly(UserMessage.from("short"));
+    }
+
+    @Test
+    void whatWasAcknowledgedSurvivesAKill() throws IOException {
+        close();
+        List<String> told;
+        try (ChildJvm writer =
+                ChildJvm.start(WritingMain.class, work.resolve("store").toString())) {
+            told = writer.killAfter(40);
+        }
+        open();
+
+        int acknowledged = told.stream().mapToInt(Integer::parseInt).max().orElseThrow();
+        List<ChatMessage> messages = window(memories).messages();
+        assertThat(messages).hasSize(WINDOW).startsWith(SystemMessage.from("You are polite."));
+        int newest = number(messages.get(WINDOW - 1));
+        assertThat(newest).isBetween(acknowledged, acknowledged + 1);
+        for (int i = 1; i < WINDOW; i++) {
+            assertThat(number(messages.get(i))).isEqualTo(newest - (WINDOW - 1) + i);
+        }
+    }
+
+    private static int number(ChatMessage message) {
+        return Integer.parseInt(((UserMessage) message).singleText());
+    }
+
+    /** Adds numbers to a memory, and prints each when it has been added. */
+    static final class WritingMain {
+        private WritingMain() {}
+
+        public static void main(String[] arguments) {
+            ChatMemory memory = window(new CaravanChatMemoryStore(DurableListStore.open(Path.of(arguments[0]))));
+            memory.add(SystemMessage.from("You are polite."));
+            for (int i = 0; ; i++) {
+                memory.add(UserMessage.from(String.valueOf(i)));
+                System.out.println(i);
+            }
+        }
+    }
+
+    @Test
+    void theExampleOfTheReadmeRuns() throws IOException {
+        ReadmeExample example = ReadmeExample.compile(work);
+
+        assertThat(example.run(work.resolve("example").toString())).containsExactly(example.promised());
+    }
+}

@@ -1,0 +1,136 @@
+package io.caravan.micrometer;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.integrations.testing.ReadmeExample;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CaravanMetricsTest {
+    /** How the server registers the figures of its store: the name and the description, in one line or two. */
+    private static final Pattern SERVERS =
+            Pattern.compile("(?:\"caravan\\.store\\.([a-z0-9.]+)\"|seconds\\(\\w+, \"([a-z0-9.]+)\"),\\s*\"([^\"]+)\"");
+
+    private static final Path SERVERS_SOURCE =
+            Path.of("../../../caravan-server/src/main/java/io/caravan/server/metrics/StoreMetrics.java");
+
+    @TempDir
+    Path work;
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final AtomicLong nanos = new AtomicLong();
+
+    private double counter(String name) {
+        return registry.get(name).functionCounter().count();
+    }
+
+    private double gauge(String name) {
+        return registry.get(name).gauge().value();
+    }
+
+    @Test
+    void theStoresFiguresAreRegistered() {
+        try (DurableListStore store = DurableListStore.open(work.resolve("store"))) {
+            store.append(1, "hello".getBytes(UTF_8)).join();
+            store.append(2, "you".getBytes(UTF_8)).join();
+            store.trim(1, 1).join();
+            store.delete(2).join();
+
+            new CaravanMetrics(store).bindTo(registry);
+
+            assertThat(counter("caravan.store.appends")).isEqualTo(2);
+            assertThat(counter("caravan.store.appended.bytes")).isEqualTo(8);
+            assertThat(counter("caravan.store.trims")).isEqualTo(1);
+            assertThat(counter("caravan.store.deletes")).isEqualTo(1);
+            assertThat(counter("caravan.store.forces")).isPositive();
+            assertThat(gauge("caravan.store.lists")).isEqualTo(1);
+            assertThat(gauge("caravan.store.force.p99.seconds")).isBetween(1e-9, 600.0);
+            assertThat(gauge("caravan.store.log.replay.bytes")).isPositive();
+        }
+        assertThat(counter("caravan.store.appends")).isEqualTo(2);
+    }
+
+    @Test
+    void figuresAreThoseOfOneMomentForASecond() {
+        try (ListStore store = new MemoryListStore()) {
+            new CaravanMetrics(store, Tags.empty(), nanos::get).bindTo(registry);
+            store.append(1, new byte[5]).join();
+
+            nanos.set(999_999_999);
+            assertThat(counter("caravan.store.appends")).isZero();
+            nanos.set(1_000_000_000);
+            assertThat(counter("caravan.store.appends")).isEqualTo(1);
+            assertThat(counter("caravan.store.appended.bytes")).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void figuresAreThereWhenNobodyElseHoldsThem() {
+        try (ListStore store = new MemoryListStore()) {
+            store.append(1, new byte[5]).join();
+            new CaravanMetrics(store).bindTo(registry);
+
+            System.gc();
+
+            assertThat(counter("caravan.store.appends")).isEqualTo(1);
+            assertThat(gauge("caravan.store.lists")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void tagsTellStoresApart() {
+        try (ListStore first = new MemoryListStore();
+                ListStore second = new MemoryListStore()) {
+            second.append(1, new byte[1]).join();
+            new CaravanMetrics(first, Tags.of("store", "first")).bindTo(registry);
+            new CaravanMetrics(second, Tags.of("store", "second")).bindTo(registry);
+
+            FunctionCounter appends =
+                    registry.get("caravan.store.appends").tag("store", "second").functionCounter();
+            assertThat(appends.count()).isEqualTo(1);
+            assertThat(registry.get("caravan.store.appends").functionCounters()).hasSize(2);
+        }
+    }
+
+    /** All of the server's but whether it takes writes, which it learns from those of its clients. */
+    @Test
+    void namesAndDescriptionsAreTheServers() throws IOException {
+        Set<String> servers = SERVERS.matcher(Files.readString(SERVERS_SOURCE))
+                .results()
+                .map(found ->
+                        (found.group(1) != null ? found.group(1) : found.group(2) + ".seconds") + ": " + found.group(3))
+                .filter(figure -> !figure.startsWith("writable"))
+                .collect(Collectors.toSet());
+        try (ListStore store = new MemoryListStore()) {
+            new CaravanMetrics(store).bindTo(registry);
+        }
+
+        assertThat(servers).hasSizeGreaterThan(20);
+        assertThat(registry.getMeters().stream()
+                        .map(Meter::getId)
+                        .map(id -> id.getName().substring("caravan.store.".length()) + ": " + id.getDescription()))
+                .containsExactlyInAnyOrderElementsOf(servers);
+    }
+
+    @Test
+    void theExampleOfTheReadmeRuns() throws IOException {
+        ReadmeExample example = ReadmeExample.compile(work);
+
+        assertThat(example.run(work.resolve("store").toString())).containsExactly(example.promised());
+    }
+}

@@ -1,0 +1,5 @@
+/** Spring AI's chat memory, kept in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}. */
+@NullMarked
+package io.caravan.spring.ai;
+
+import org.jspecify.annotations.NullMarked;

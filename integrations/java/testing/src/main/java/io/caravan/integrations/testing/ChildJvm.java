@@ -1,0 +1,88 @@
+package io.caravan.integrations.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** A program in a JVM of its own, with the class path of the tests, which may be killed. */
+public final class ChildJvm implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader output;
+
+    private ChildJvm(Process process) {
+        this.process = process;
+        this.output = process.inputReader();
+    }
+
+    static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** Starts the main class of the tests' class path. */
+    public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+        return start(classPath(), main.getName(), arguments);
+    }
+
+    static ChildJvm start(String classPath, String main, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath,
+                main));
+        Collections.addAll(command, arguments);
+        return new ChildJvm(new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start());
+    }
+
+    /** Waits until it has printed so many lines, and kills it with SIGKILL; returns them, and what came after. */
+    public List<String> killAfter(int lines) throws IOException {
+        List<String> printed = new ArrayList<>();
+        for (int i = 0; i < lines; i++) {
+            String line = output.readLine();
+            if (line == null) {
+                throw new AssertionError("it ended by itself after " + printed);
+            }
+            printed.add(line);
+        }
+        // Not by the process itself, which would close its output too.
+        process.toHandle().destroyForcibly();
+        printed.addAll(linesUntilClosed());
+        return printed;
+    }
+
+    List<String> linesToTheEnd() throws IOException {
+        List<String> printed = linesUntilClosed();
+        int exit = waitFor();
+        if (exit != 0) {
+            throw new AssertionError("it ended with " + exit + " after " + printed);
+        }
+        return printed;
+    }
+
+    private List<String> linesUntilClosed() throws IOException {
+        List<String> lines = new ArrayList<>();
+        String line = output.readLine();
+        while (line != null) {
+            lines.add(line);
+            line = output.readLine();
+        }
+        waitFor();
+        return lines;
+    }
+
+    private int waitFor() {
+        return process.onExit().join().exitValue();
+    }
+
+    /** Kills it, if it still runs. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        waitFor();
+    }
+}
