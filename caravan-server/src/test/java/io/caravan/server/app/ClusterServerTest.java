@@ -215,7 +215,6 @@ class ClusterServerTest {
 
     @Test
     void clusterClientsFindTheirWayAfterAChangeOfLeader() throws Exception {
-        ClusterHost first = cluster.awaitLeader();
         ClusterHost next = cluster.follower();
         RedisURI seed = RedisURI.create(next.resp().host(), next.resp().port());
         RedisClusterClient lettuce = RedisClusterClient.create(seed);
@@ -233,9 +232,7 @@ class ClusterServerTest {
             assertThat(connection.sync().rpush("kept", "by lettuce")).isEqualTo(1);
             assertThat(jedis.rpush("kept", "by jedis")).isEqualTo(2);
 
-            assertThat(call(first, "CARAVAN.TRANSFER", next.id())).isEqualTo("+OK");
-            Eventually.await(
-                    "the other host leads", () -> cluster.awaitLeader().id().equals(next.id()));
+            cluster.lead(next);
 
             assertThat(jedis.lrange("kept", 0, -1)).containsExactly("by lettuce", "by jedis");
             assertThat(connection.sync().lrange("kept", 0, -1)).containsExactly("by lettuce", "by jedis");
@@ -260,10 +257,7 @@ class ClusterServerTest {
         assertThat(cluster.awaitLeader()).isNotEqualTo(first);
 
         assertThat(call(first, "CARAVAN.DRAIN", "OFF")).isEqualTo("+OK");
-        Eventually.await("it leads again", () -> {
-            askToLead(first);
-            return cluster.awaitLeader().equals(first);
-        });
+        cluster.lead(first);
     }
 
     /** What is answered says little, as connections end then. */
@@ -298,7 +292,7 @@ class ClusterServerTest {
                     .filter(host -> !List.of(first, asked).contains(host))
                     .findFirst()
                     .orElseThrow();
-            assertThat(call(first, "CARAVAN.TRANSFER", other.id())).isEqualTo("+OK");
+            cluster.lead(other);
             while (line != null) {
                 line = readOrEnd(lines);
             }

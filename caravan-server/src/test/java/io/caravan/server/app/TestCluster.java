@@ -1,7 +1,5 @@
 package io.caravan.server.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
@@ -23,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -142,10 +141,31 @@ public final class TestCluster implements AutoCloseable {
 
     /** The host that leads and serves, once all that run agree on it. */
     public ClusterHost awaitLeader() {
-        Eventually.await("all hosts know who leads", () -> agreed() != null);
-        ClusterHost leader = agreed();
-        assertThat(leader).isNotNull();
-        return leader;
+        AtomicReference<@Nullable ClusterHost> leader = new AtomicReference<>();
+        Eventually.await("all hosts know who leads", () -> {
+            leader.set(agreed());
+            return leader.get() != null;
+        });
+        return Objects.requireNonNull(leader.get());
+    }
+
+    /** Has the leader hand leadership to a host; asks again, as a busy machine may not do it in time. */
+    void lead(ClusterHost next) {
+        Eventually.await("host " + next.id() + " leads", () -> {
+            ClusterHost leader = awaitLeader();
+            if (!leader.equals(next)) {
+                askToHandOver(leader, next);
+            }
+            return awaitLeader().equals(next);
+        });
+    }
+
+    private void askToHandOver(ClusterHost leader, ClusterHost next) {
+        try (RespClient client = connect(leader)) {
+            System.out.println("asked to hand over: " + client.call("CARAVAN.TRANSFER", next.id()));
+        } catch (IOException ended) {
+            System.out.println("leadership moved meanwhile: " + ended);
+        }
     }
 
     private @Nullable ClusterHost agreed() {
