@@ -286,6 +286,14 @@ def test_pruning_while_others_write(saver, prefix):
     assert ask(saver, "LLEN", document(saver, prefix, "1")) < 60
 
 
+def test_a_branch_off_a_checkpoint_that_was_pruned(saver, prefix):
+    old = put(saver, at("1"), {"long": ("1", "x" * 1_000), "n": ("1", 1)})
+    put(saver, old, {"n": ("2", 2)})
+    CaravanSaver(saver._sync.connection.url, prefix=prefix).prune(["1"])
+    branch = put(saver, old, {"long": ("1", "x" * 1_000), "n": ("3", 3)}, new=["n"])
+    assert saver.get_tuple(branch).checkpoint["channel_values"] == {"long": "x" * 1_000, "n": 3}
+
+
 def test_two_processes_on_one_thread(server, prefix):
     """Each keeps adding checkpoints, writes and namespaces, and one of them prunes and deletes runs."""
     errors: list[BaseException] = []
