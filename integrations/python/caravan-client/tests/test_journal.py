@@ -13,7 +13,7 @@ PATIENCE = 300.0
 
 def append(connection: Connection, name: str, text: str, **options) -> None:
     """Behind whatever others append meanwhile."""
-    for _ in range(1000):
+    for _ in range(100):
         journal = Journal(name)
         connection.run(journal.look())
         if connection.run(journal.write({}, {}, [lambda _: {"text": text}], **options)):
