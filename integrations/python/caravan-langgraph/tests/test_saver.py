@@ -237,7 +237,8 @@ def test_list_of_all_threads_and_namespaces(saver):
     for thread in ("a/b", "a", "*"):
         for namespace in ("", "child:1", "child:" + "n" * 2000):
             put(saver, at(thread, namespace=namespace), {}, of=thread)
-    found = [(each.config["configurable"]["thread_id"], each.config["configurable"]["checkpoint_ns"]) for each in saver.list(None)]
+    configs = [each.config["configurable"] for each in saver.list(None)]
+    found = [(config["thread_id"], config["checkpoint_ns"]) for config in configs]
     assert len(found) == len(set(found)) == 9
     assert len(list(saver.list({"configurable": {"thread_id": "a"}}))) == 3
     assert len(list(saver.list(None, filter={"of": "*"}))) == 3
@@ -286,6 +287,14 @@ def test_pruning_while_others_write(saver, prefix):
     assert ask(saver, "LLEN", document(saver, prefix, "1")) < 60
 
 
+def test_a_branch_off_a_checkpoint_that_was_pruned(saver, prefix):
+    old = put(saver, at("1"), {"long": ("1", "x" * 1_000), "n": ("1", 1)})
+    put(saver, old, {"n": ("2", 2)})
+    CaravanSaver(saver._sync.connection.url, prefix=prefix).prune(["1"])
+    branch = put(saver, old, {"long": ("1", "x" * 1_000), "n": ("3", 3)}, new=["n"])
+    assert saver.get_tuple(branch).checkpoint["channel_values"] == {"long": "x" * 1_000, "n": 3}
+
+
 def test_two_processes_on_one_thread(server, prefix):
     """Each keeps adding checkpoints, writes and namespaces, and one of them prunes and deletes runs."""
     errors: list[BaseException] = []
@@ -295,7 +304,8 @@ def test_two_processes_on_one_thread(server, prefix):
             saver = CaravanSaver(server.url, prefix=prefix)
             config = at("1")
             for n in range(40):
-                config = put(saver, config, {"by": (f"{n}.{by}", by * 100), "all": ("1", "same")}, new=["by"], run_id=by)
+                values = {"by": (f"{n}.{by}", by * 100), "all": ("1", "same")}
+                config = put(saver, config, values, new=["by"], run_id=by)
                 saver.put_writes(config, [("w", f"{by} {n}")], f"task {by}")
                 put(saver, at("1", namespace=f"child {by} {n % 3}"), {"n": (str(n), n)})
             saver.close()

@@ -15,15 +15,23 @@ import redis
 import redis.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, ResponseError, TimeoutError
+from redis.exceptions import (
+    ClusterDownError,
+    ConnectionError,
+    MovedError,
+    OutOfMemoryError,
+    ResponseError,
+    TimeoutError,
+)
 from redis.retry import Retry
 
 T = TypeVar("T")
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
-# Nothing was changed, and it may work later.
-TRY_AGAIN = ("OOM", "RESTORING", "CLUSTERDOWN", "ARCHIVE")
+# Nothing was changed, and it may work later: there is no room, or another host leads.
+TRY_AGAIN = (OutOfMemoryError, ClusterDownError, MovedError)
+TRY_AGAIN_PREFIXES = ("RESTORING", "ARCHIVE")
 
 
 class CaravanError(Exception):
@@ -66,9 +74,7 @@ class _Patience:
 def _later(answers: list[Any]) -> Exception | None:
     """The answer that says to try again later."""
     for answer in answers:
-        if isinstance(answer, redis.exceptions.ClusterDownError | redis.exceptions.OutOfMemoryError):
-            return answer
-        if isinstance(answer, Exception) and str(answer).startswith(TRY_AGAIN):
+        if isinstance(answer, TRY_AGAIN) or (isinstance(answer, Exception) and str(answer).startswith(TRY_AGAIN_PREFIXES)):
             return answer
     return None
 

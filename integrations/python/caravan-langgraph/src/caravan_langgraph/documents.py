@@ -1,7 +1,7 @@
 """How threads lie in documents.
 
-A thread has a list of its namespaces, and each namespace a journal. A journal's name has a part that is drawn when the thread
-begins: one that is deleted and begun anew has other journals, and whoever still writes to the old ones notices.
+A thread has a list of its namespaces, and each namespace a journal. A journal's name has a part that is drawn when the
+thread begins: one that is deleted and begun anew has other journals, and whoever still writes to the old ones notices.
 
 A journal has two kinds of records: checkpoints, and writes that tasks have made at a checkpoint. A checkpoint points to the
 values of its channels. Those that have not changed lie where an earlier checkpoint has put them.

@@ -1,7 +1,7 @@
 """A checkpointer whose every `put` is one append.
 
-What is done is written as steps (see `caravan_client.connection`), which the methods of `CaravanSaver` run: `put` on the calling
-thread, `aput` in the event loop, and so on.
+What is done is written as steps (see `caravan_client.connection`), which the methods of `CaravanSaver` run: `put` on the
+calling thread, `aput` in the event loop, and so on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A session whose every change is one append.
 
-The journal has records with items, and records that say that the newest item was taken: Caravan takes nothing away at the end
-of a list, because the next append would then get the sequence of what others have read. What is taken has gone from the
-disk when the journal is compacted.
+The journal has records with items, and records that say that the newest item was taken: Caravan takes nothing away at the
+end of a list, because the next append would then get the sequence of what others have read. What is taken has gone from
+the disk when the journal is compacted.
 """
 
 from __future__ import annotations
