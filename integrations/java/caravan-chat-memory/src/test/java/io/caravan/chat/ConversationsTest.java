@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.DurableListStore;
+import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreConfig;
 import io.caravan.ValueTooLargeException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,14 +35,14 @@ class ConversationsTest {
     private static final String SYSTEM = "{\"system\":true}";
 
     @TempDir
-    Path directory;
+    Path work;
 
     private DurableListStore store;
     private Conversations conversations;
 
     @BeforeEach
     void open() {
-        store = DurableListStore.open(StoreConfig.builder(directory)
+        store = DurableListStore.open(StoreConfig.builder(work.resolve("store"))
                 .maxValueBytes(64 * 1024)
                 .logSegmentBytes(8 << 20)
                 .heapSegmentBytes(1 << 20)
@@ -290,6 +295,35 @@ class ConversationsTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> Conversations.of(other, "test/"))
                     .withMessageStartingWith("list 7 of the store is no conversation");
+        }
+    }
+
+    /** A copy of the files is what a crash at this moment would leave, but for what the operating system may hold. */
+    @Test
+    void aChangeIsInTheFilesWhenItReturns() throws IOException {
+        StoreConfig slow = StoreConfig.builder(work.resolve("slow"))
+                .logSegmentBytes(8 << 20)
+                .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMillis(300)))
+                .build();
+        try (DurableListStore slowly = DurableListStore.open(slow)) {
+            Conversations later = Conversations.of(slowly, "test/");
+
+            later.replace("a", window(0, 1));
+            assertThat(namesInCopy(slow)).containsExactly("a");
+            later.delete("a");
+            assertThat(namesInCopy(slow)).isEmpty();
+        }
+    }
+
+    private List<String> namesInCopy(StoreConfig config) throws IOException {
+        Path copy = Files.createTempDirectory(work, "copy");
+        try (Stream<Path> files = Files.list(config.directory())) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        try (DurableListStore copied = DurableListStore.open(config.withDirectory(copy))) {
+            return Conversations.of(copied, "test/").names();
         }
     }
 

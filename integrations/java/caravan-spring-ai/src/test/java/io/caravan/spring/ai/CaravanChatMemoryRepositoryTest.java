@@ -21,6 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.chat.memory.ChatMemory;
 import org.springframework.ai.chat.memory.MessageWindowChatMemory;
 import org.springframework.ai.chat.messages.AssistantMessage;
@@ -236,12 +238,14 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(messages.get(WINDOW - 1).getText()).endsWith(" 99");
     }
 
-    @Test
-    void whatWasAcknowledgedSurvivesAKill() throws IOException {
+    /** Killed while it writes, and while it rests: what it has written last is not followed by what would flush it. */
+    @ParameterizedTest
+    @ValueSource(ints = {40, Integer.MAX_VALUE})
+    void whatWasAcknowledgedSurvivesAKill(int messagesUntilRest) throws IOException {
         close();
         List<String> told;
-        try (ChildJvm writer =
-                ChildJvm.start(WritingMain.class, work.resolve("store").toString())) {
+        try (ChildJvm writer = ChildJvm.start(
+                WritingMain.class, work.resolve("store").toString(), String.valueOf(messagesUntilRest))) {
             told = writer.killAfter(40);
         }
         open();
@@ -260,17 +264,18 @@ class CaravanChatMemoryRepositoryTest {
         return Integer.parseInt(String.valueOf(message.getText()));
     }
 
-    /** Adds numbers to a memory, and prints each when it has been added. */
+    /** Adds so many numbers to a memory, prints each when it has been added, and then waits to be killed. */
     static final class WritingMain {
         private WritingMain() {}
 
-        public static void main(String[] arguments) {
+        public static void main(String[] arguments) throws IOException {
             ChatMemory memory = window(new CaravanChatMemoryRepository(DurableListStore.open(Path.of(arguments[0]))));
             memory.add("lucy", new SystemMessage("You are polite."));
-            for (int i = 0; ; i++) {
+            for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
                 memory.add("lucy", new UserMessage(String.valueOf(i)));
                 System.out.println(i);
             }
+            System.in.read();
         }
     }
 
