@@ -21,9 +21,27 @@ enum GroupFault {
     PAUSE_LEADER_AND_KILL,
     /** Killed, started, and killed again while it starts. */
     KILL_STARTING,
-    RESTART_ALL;
+    RESTART_ALL,
+    /** It hears nobody, and nobody hears it, while it serves the harness as before. */
+    CUT_OFF_LEADER,
+    CUT_OFF_FOLLOWER,
+    /** No host hears another. */
+    CUT_OFF_ALL,
+    /** Others stand for election, and the leader hears what they say. */
+    MUTE_LEADER,
+    /** The others go on hearing that it leads, until it gives up by itself. */
+    DEAFEN_LEADER,
+    MUTE_FOLLOWER,
+    DEAFEN_FOLLOWER,
+    /** The leader is cut off, and one of the others killed and started. */
+    CUT_OFF_LEADER_AND_KILL,
+    SLOW_NETWORK;
 
     private static final long AWAY_MILLIS = 4_000;
+    /** Long enough for an election, and for a leader to find that nobody hears it. */
+    private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
+
+    private static final int SLOWEST_MILLIS = 120;
 
     /** Returns the number of processes killed. */
     int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
@@ -47,7 +65,39 @@ enum GroupFault {
                 hosts.stop();
                 yield 0;
             }
+            case CUT_OFF_LEADER -> cut(hosts, order.subList(0, 1), true, true);
+            case CUT_OFF_FOLLOWER -> cut(hosts, order.subList(1, 2), true, true);
+            case CUT_OFF_ALL -> cut(hosts, order, true, true);
+            case MUTE_LEADER -> cut(hosts, order.subList(0, 1), true, false);
+            case DEAFEN_LEADER -> cut(hosts, order.subList(0, 1), false, true);
+            case MUTE_FOLLOWER -> cut(hosts, order.subList(1, 2), true, false);
+            case DEAFEN_FOLLOWER -> cut(hosts, order.subList(1, 2), false, true);
+            case CUT_OFF_LEADER_AND_KILL -> {
+                cut(hosts, order.subList(0, 1), true, true);
+                hosts.kill(order.get(1));
+                hosts.startBriefly(order.get(1));
+                yield 1;
+            }
+            case SLOW_NETWORK -> {
+                hosts.network().slow(1 + random.nextInt(SLOWEST_MILLIS));
+                Thread.sleep(CUT_MILLIS);
+                yield 0;
+            }
         };
+    }
+
+    private static int cut(GroupHosts hosts, List<String> which, boolean mute, boolean deaf)
+            throws InterruptedException {
+        for (String host : which) {
+            if (mute) {
+                hosts.network().mute(host);
+            }
+            if (deaf) {
+                hosts.network().deafen(host);
+            }
+        }
+        Thread.sleep(CUT_MILLIS);
+        return 0;
     }
 
     private static int kill(GroupHosts hosts, List<String> which) throws IOException {

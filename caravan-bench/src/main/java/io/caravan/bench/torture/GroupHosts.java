@@ -8,6 +8,7 @@ import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,11 +33,13 @@ final class GroupHosts implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
+    private final GroupNetwork network;
 
     /** Starts a new group. */
     GroupHosts(GroupPlan plan, String mainClass) throws IOException {
         this.plan = plan;
         this.mainClass = mainClass;
+        this.network = new GroupNetwork(plan);
         for (String host : ids()) {
             Files.createDirectories(plan.directory().resolve(host));
             launch(host, true);
@@ -52,7 +55,9 @@ final class GroupHosts implements AutoCloseable {
 
     private void launch(String host, boolean create) throws IOException {
         Files.deleteIfExists(plan.portFile(host));
-        children.put(host, ChildJvm.start(FLAGS, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
+        List<String> flags = new ArrayList<>(FLAGS);
+        flags.add(network.flag(host));
+        children.put(host, ChildJvm.start(flags, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
     }
 
     private void awaitUp(String host) throws IOException {
@@ -76,8 +81,18 @@ final class GroupHosts implements AutoCloseable {
         return child;
     }
 
-    /** Has all hosts run again: resumes those that are suspended, and starts those that are down. */
-    void heal() throws IOException {
+    /** Between the hosts; the harness has ways of its own to them. */
+    GroupNetwork network() {
+        return network;
+    }
+
+    /**
+     * Has all hosts run again and hear each other: resumes those that are suspended, and starts those that are down.
+     *
+     * @param broken whether the connections between the hosts end
+     */
+    void heal(boolean broken) throws IOException {
+        network.heal(broken);
         for (String host : List.copyOf(paused)) {
             resume(host);
         }
@@ -85,7 +100,7 @@ final class GroupHosts implements AutoCloseable {
         for (String host : down) {
             launch(host, false);
         }
-        for (String host : down) {
+        for (String host : ids()) {
             bringUp(host);
         }
     }
@@ -202,7 +217,8 @@ final class GroupHosts implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         children.values().forEach(ChildJvm::close);
+        network.close();
     }
 }

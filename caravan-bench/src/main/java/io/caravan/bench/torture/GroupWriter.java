@@ -20,7 +20,7 @@ final class GroupWriter extends Thread {
     private static final long PAUSE_NANOS = 5_000_000;
     private static final long TEMPORARY_LISTS = 2;
 
-    private record Late(HostLink link, ListHistory list, HostCall call) {}
+    private record Late(HostLink link, ListHistory list, HostCall call, long sent) {}
 
     private final SplittableRandom random;
     private final GroupHosts hosts;
@@ -94,16 +94,17 @@ final class GroupWriter extends Thread {
         } catch (IOException notUp) {
             return false;
         }
+        long sent = System.nanoTime();
         try {
             link.send(call);
-            return heard(link, list, call, IN_TIME);
+            return heard(link, list, call, sent, IN_TIME);
         } catch (SocketTimeoutException waiting) {
             links.remove(leader);
-            late.add(new Late(link, list, call));
+            late.add(new Late(link, list, call, sent));
             awake.remove(list);
         } catch (IOException broken) {
             links.remove(leader);
-            unknown(list, call);
+            unknown(list, call, sent);
         }
         return false;
     }
@@ -118,22 +119,23 @@ final class GroupWriter extends Thread {
     }
 
     /** Returns whether it was acknowledged. */
-    private boolean heard(HostLink link, ListHistory list, HostCall call, Duration patience) throws IOException {
+    private boolean heard(HostLink link, ListHistory list, HostCall call, long sent, Duration patience)
+            throws IOException {
         Answer answer = link.answer(patience);
         if (answer == Answer.DONE) {
-            list.changed(call, link.result());
+            list.changed(call, link.result(), sent);
             acknowledged++;
             return true;
         }
         link.why();
         if (answer == Answer.UNKNOWN) {
-            unknown(list, call);
+            unknown(list, call, sent);
         }
         return false;
     }
 
-    private void unknown(ListHistory list, HostCall call) {
-        list.changed(call, ListHistory.UNKNOWN);
+    private void unknown(ListHistory list, HostCall call, long sent) {
+        list.changed(call, ListHistory.UNKNOWN, sent);
         unknown++;
     }
 
@@ -145,11 +147,11 @@ final class GroupWriter extends Thread {
     void hearOut(Duration patience) throws IOException {
         for (Late waiting : late) {
             try {
-                heard(waiting.link(), waiting.list(), waiting.call(), patience);
+                heard(waiting.link(), waiting.list(), waiting.call(), waiting.sent(), patience);
             } catch (SocketTimeoutException hangs) {
                 throw hangs;
             } catch (IOException killed) {
-                unknown(waiting.list(), waiting.call());
+                unknown(waiting.list(), waiting.call(), waiting.sent());
             }
             waiting.link().close();
         }
