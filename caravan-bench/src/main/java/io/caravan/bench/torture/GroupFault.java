@@ -1,6 +1,7 @@
 package io.caravan.bench.torture;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,8 +38,8 @@ enum GroupFault {
     CUT_OFF_LEADER_AND_KILL,
     SLOW_NETWORK;
 
-    private static final long AWAY_MILLIS = 4_000;
-    /** Long enough for an election, and for a leader to find that nobody hears it. */
+    private static final Duration AWAY = Duration.ofSeconds(5);
+    /** Long enough for an election, and for a leader to find that nobody hears it, at least. */
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;
@@ -107,14 +108,15 @@ enum GroupFault {
         return which.size();
     }
 
-    private static int keepAway(GroupHosts hosts, String host) throws IOException, InterruptedException {
+    private static int keepAway(GroupHosts hosts, String host) throws IOException {
         hosts.kill(host);
-        Thread.sleep(AWAY_MILLIS);
+        hosts.outgrowLog(AWAY);
         return 1;
     }
 
-    private static int pause(GroupHosts hosts, String host) throws IOException {
+    private static int pause(GroupHosts hosts, String host) throws IOException, InterruptedException {
         hosts.pause(host);
+        Thread.sleep(CUT_MILLIS);
         return 0;
     }
 

@@ -97,8 +97,10 @@ class GroupHost implements LeadershipListener {
         DurableListStore store = leading;
         if (call.kind() == HostCall.Kind.STATE) {
             out.writeByte(Answer.DONE.ordinal());
+            boolean takesPart = member.takesPart();
             out.writeBoolean(store != null);
-            out.writeLong(member.appliedIndex());
+            out.writeBoolean(takesPart);
+            out.writeLong(takesPart ? member.appliedIndex() : -1);
         } else if (store == null) {
             fail(Answer.REFUSED, "it does not lead", out);
         } else {

@@ -19,11 +19,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
 final class GroupHosts implements AutoCloseable {
-    /** How long a group may take to serve again once all its hosts are up, and a host to come up. */
+    /** How long a group may take to serve again once all its hosts are up. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** How long a host may take to come up, or to catch up, on a busy machine. */
+    static final Duration MUCH_PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration ASKING = Duration.ofSeconds(2);
     private static final long POLL_NANOS = 10_000_000;
+    private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
     /** Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
@@ -61,12 +64,12 @@ final class GroupHosts implements AutoCloseable {
     }
 
     private void awaitUp(String host) throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + MUCH_PATIENCE.toNanos();
         while (!Files.exists(plan.portFile(host))) {
             ChildJvm child = child(host);
             if (!child.alive() || System.nanoTime() > deadline) {
                 child.explainIfAlive();
-                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
+                throw new IOException("host " + host + " did not come up within " + MUCH_PATIENCE.toSeconds()
                         + " s; its output is in " + plan.log(host));
             }
             LockSupport.parkNanos(POLL_NANOS);
@@ -203,12 +206,38 @@ final class GroupHosts implements AutoCloseable {
     /** Whether the group takes this change through the host. */
     boolean takes(String host, HostCall call) throws IOException {
         try (HostLink link = link(host)) {
-            link.send(call);
-            return link.answer(PATIENCE) == Answer.DONE;
+            return takes(link, call, PATIENCE);
         } catch (SocketTimeoutException hangs) {
             explain();
             throw new IOException("host " + host + " leads, but does not answer a write", hangs);
         }
+    }
+
+    /** Has the leader write more than the Raft log keeps, or as much as it can in this time. */
+    void outgrowLog(Duration atMost) {
+        long end = System.nanoTime() + atMost.toNanos();
+        long bytes = 0;
+        while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && System.nanoTime() < end) {
+            try (HostLink link = link(leader().orElse(ids().get(0)))) {
+                HostCall append = HostCall.append(FILLED_LIST, bytes, GroupPlan.MAX_VALUE_BYTES);
+                while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && takes(link, append, ASKING)) {
+                    bytes += GroupPlan.MAX_VALUE_BYTES;
+                }
+                takes(link, HostCall.delete(FILLED_LIST), ASKING);
+            } catch (IOException lost) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    private static boolean takes(HostLink link, HostCall call, Duration patience) throws IOException {
+        link.send(call);
+        if (link.answer(patience) == Answer.DONE) {
+            link.result();
+            return true;
+        }
+        link.why();
+        return false;
     }
 
     /** Makes all hosts dump their threads to their logs. */

@@ -23,7 +23,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static final Duration ELECTION = Duration.ofMillis(300);
 
     /** Little, so that a host that was down is sent files now and then. */
-    private static final long KEPT_LOG_BYTES = 1 << 20;
+    static final long KEPT_LOG_BYTES = 1 << 20;
 
     /** A new group of three. */
     static GroupPlan make(Path directory) {

@@ -81,11 +81,7 @@ final class GroupReader extends Thread {
     private void drop(String host) {
         HostLink link = links.remove(host);
         if (link != null) {
-            try {
-                link.close();
-            } catch (IOException gone) {
-                // Nothing is asked of it any more.
-            }
+            link.end();
         }
     }
 }

@@ -239,12 +239,16 @@ final class GroupTorture {
     private void awaitAllAlike() throws IOException {
         String leader = awaitService();
         long reached = hosts.state(leader).map(HostLink.State::applied).orElse(0L);
-        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        long end = System.nanoTime() + GroupHosts.MUCH_PATIENCE.toNanos();
         for (String host : hosts.ids()) {
             while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
+                if (hosts.state(host).filter(state -> !state.takesPart()).isPresent()) {
+                    throw new IOException("host " + host + " has left its group, as its replica differs; its output is"
+                            + " in " + plan.log(host));
+                }
                 if (System.nanoTime() > end) {
                     throw new IOException("host " + host + " has not caught up within "
-                            + GroupHosts.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                            + GroupHosts.MUCH_PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }

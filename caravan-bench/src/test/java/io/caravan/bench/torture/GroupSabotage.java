@@ -4,7 +4,6 @@ import static io.caravan.bench.torture.GroupFault.CUT_OFF_ALL;
 import static io.caravan.bench.torture.GroupFault.CUT_OFF_LEADER;
 import static io.caravan.bench.torture.GroupFault.DEAFEN_LEADER;
 import static io.caravan.bench.torture.GroupFault.KEEP_FOLLOWER_AWAY;
-import static io.caravan.bench.torture.GroupFault.KILL_LEADER;
 import static io.caravan.bench.torture.GroupFault.PAUSE_LEADER;
 
 import io.caravan.testing.simulator.SourceEdit;
@@ -22,10 +21,11 @@ enum GroupSabotage {
     /** The store of a leader that is replaced does not fail: what waits for the group is acknowledged. */
     ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
             List.of(CUT_OFF_LEADER, CUT_OFF_ALL, DEAFEN_LEADER),
-            new SourceEdit("cluster/RaftCommitLog", "pending.fail(why);", "pending.commit();")),
-    /** A host that got files drops the next frame, and then goes on without a word. */
+            new SourceEdit("cluster/RaftCommitLog", "pending.fail(why);", "pending.commit();"),
+            new SourceEdit("cluster/GroupStateMachine", "proposal.fail(problem);", "proposal.commit();")),
+    /** A host that got files drops the next frame, and goes on without a word until it is started again. */
     FORGETS_A_FRAME_AFTER_FILES(
-            List.of(KEEP_FOLLOWER_AWAY, KILL_LEADER),
+            List.of(KEEP_FOLLOWER_AWAY),
             new SourceEdit("cluster/GroupReplica", "mark.replaced(copied);", "mark.replaced(copied); forget = true;"),
             new SourceEdit(
                     "cluster/GroupReplica",
@@ -42,7 +42,7 @@ enum GroupSabotage {
                     "if (System.nanoTime() == 1) {")),
     /** A strict read does not wait for the group. */
     READS_WITHOUT_ASKING(
-            List.of(PAUSE_LEADER, CUT_OFF_LEADER, DEAFEN_LEADER),
+            List.of(PAUSE_LEADER, CUT_OFF_LEADER),
             new SourceEdit(
                     "cluster/GroupMember",
                     "return confirmations.confirm();",

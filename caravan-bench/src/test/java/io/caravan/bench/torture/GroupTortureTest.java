@@ -60,13 +60,14 @@ class GroupTortureTest {
         assertCaught(torture(SabotagedHost.class, sabotage.faults(), MANY_ROUNDS));
     }
 
-    /** By what it says of lists and replicas: that a host hangs or dies says nothing of what it acknowledged. */
+    /** By what it says of lists and replicas: that a host hangs or dies, a busy machine may be the reason of. */
     private static void assertCaught(GroupSummary summary) {
         assertThat(summary.problems())
                 .anyMatch(problem -> problem.contains("not as acknowledged")
                         || problem.contains("which nothing acknowledged before explains")
                         || problem.contains("was shown to a strict read")
                         || problem.contains("is not explained by the changes before it")
+                        || problem.contains("has left its group, as its replica differs")
                         || problem.contains("differ, though both had caught up"));
         System.out.println("caught in round " + summary.rounds() + ": "
                 + summary.problems().get(0).lines().findFirst().orElseThrow());
