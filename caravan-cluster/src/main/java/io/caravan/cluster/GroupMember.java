@@ -72,7 +72,9 @@ public final class GroupMember implements AutoCloseable {
                 .build();
         this.membership = new Membership(config, server);
         this.confirmations = new Confirmations(
-                config.self(), this::commitEmptyEntry, CONFIRMATION_ELECTIONS * config.election().toMillis());
+                config.self(),
+                this::commitEmptyEntry,
+                CONFIRMATION_ELECTIONS * config.election().toMillis());
     }
 
     /** The hosts of a new group, which its log has from the first leader on. Who joins knows from the log only. */

@@ -224,7 +224,12 @@ final class Membership {
     /** Ends this host's term. The change that is under way then fails. */
     private void stepDown() throws IOException {
         server.transferLeadershipAsync(new TransferLeadershipRequest(
-                ClientId.randomId(), server.getId(), group, 1, null, config.election().toMillis()));
+                ClientId.randomId(),
+                server.getId(),
+                group,
+                1,
+                null,
+                config.election().toMillis()));
     }
 
     private static String why(HostChange change, IOException failure) {

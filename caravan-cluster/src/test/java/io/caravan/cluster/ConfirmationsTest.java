@@ -72,9 +72,10 @@ class ConfirmationsTest {
         CompletableFuture<Void> again = confirmations.confirm();
         entries.get(0).complete(null);
         assertThat(entries).hasSize(2);
-        assertThat(again).satisfiesAnyOf(
-                waiting -> assertThat(waiting).isNotDone(),
-                late -> assertThat(late).isCompletedExceptionally());
+        assertThat(again)
+                .satisfiesAnyOf(
+                        waiting -> assertThat(waiting).isNotDone(),
+                        late -> assertThat(late).isCompletedExceptionally());
     }
 
     @Test

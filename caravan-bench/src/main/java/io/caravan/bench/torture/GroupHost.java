@@ -168,7 +168,10 @@ class GroupHost implements LeadershipListener {
             // Otherwise something was appended in between.
         } while (entries.isEmpty() && info != null && info.count() > 0);
         out.writeByte(Answer.DONE.ordinal());
-        out.writeLong(entries.isEmpty() ? (info == null ? -1 : info.firstSequence()) : entries.get(0).sequence());
+        out.writeLong(
+                entries.isEmpty()
+                        ? (info == null ? -1 : info.firstSequence())
+                        : entries.get(0).sequence());
         out.writeInt(entries.size());
         for (Entry entry : entries) {
             out.writeLong(entry.sequence());

@@ -100,8 +100,7 @@ final class GroupNetwork implements AutoCloseable {
         ServerSocket proxy = new ServerSocket();
         proxies.add(proxy);
         proxy.setReuseAddress(true);
-        proxy.bind(
-                new InetSocketAddress(InetAddress.getByName(seenFrom(from)), to.port()), WAITING_CONNECTIONS);
+        proxy.bind(new InetSocketAddress(InetAddress.getByName(seenFrom(from)), to.port()), WAITING_CONNECTIONS);
         start("proxy", () -> accept(proxy, from, to));
     }
 

@@ -27,9 +27,8 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
 
     /** A new group of three. */
     static GroupPlan make(Path directory) {
-        List<Host> hosts = Stream.of("a", "b", "c")
-                .map(id -> host(id, FreePorts.next()))
-                .toList();
+        List<Host> hosts =
+                Stream.of("a", "b", "c").map(id -> host(id, FreePorts.next())).toList();
         return new GroupPlan(directory, UUID.randomUUID(), hosts);
     }
 

@@ -53,8 +53,8 @@ final class ListHistory {
      * @param sent when the change was asked for, by {@link System#nanoTime()}
      */
     void changed(HostCall call, long answer, long sent) {
-        changes.add(new StrictReads.Change(
-                call, sent, answer == UNKNOWN ? StrictReads.NEVER : System.nanoTime(), answer));
+        changes.add(
+                new StrictReads.Change(call, sent, answer == UNKNOWN ? StrictReads.NEVER : System.nanoTime(), answer));
         remember(call + (answer == UNKNOWN ? ": fate unknown" : ": " + answer));
         List<Optional<ListModel>> after = new ArrayList<>();
         for (Optional<ListModel> before : possible) {

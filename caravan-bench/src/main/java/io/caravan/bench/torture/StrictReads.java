@@ -186,7 +186,9 @@ final class StrictReads {
     /** The same, and shown to all whose read it may be. */
     private State seen(State state) {
         Set<Integer> shown = new HashSet<>(state.shown());
-        open.stream().filter(read -> reads.get(read).look().equals(state.look())).forEach(shown::add);
+        open.stream()
+                .filter(read -> reads.get(read).look().equals(state.look()))
+                .forEach(shown::add);
         return new State(state.settled(), state.list(), state.look(), shown);
     }
 
@@ -206,8 +208,10 @@ final class StrictReads {
                 + " as " + read.look() + ", which it was at no moment between the read's beginning and its end"
                 + " ("
                 + (read.ended() - read.began()) / 1000 + " us); it was one of");
-        possible.stream().map(State::look).distinct().forEach(look -> story.append(' ')
-                .append(look));
+        possible.stream()
+                .map(State::look)
+                .distinct()
+                .forEach(look -> story.append(' ').append(look));
         story.append("; the changes around it:");
         for (Change change : changes) {
             if (Math.abs(change.sent() - read.began()) < 1_000_000_000) {

@@ -12,7 +12,8 @@ final class SabotagedHost {
 
     public static void main(String[] arguments) throws ReflectiveOperationException {
         Path build = Path.of(arguments[0]).resolveSibling(BUILD);
-        Method main = SabotagedBuild.in(build).loadClass(GroupHost.class.getName()).getMethod("main", String[].class);
+        Method main =
+                SabotagedBuild.in(build).loadClass(GroupHost.class.getName()).getMethod("main", String[].class);
         main.setAccessible(true);
         main.invoke(null, (Object) arguments);
     }
