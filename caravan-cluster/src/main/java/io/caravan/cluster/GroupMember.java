@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -41,6 +42,8 @@ public final class GroupMember implements AutoCloseable {
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
     /** A host that has answered so lately can be reached, or within an election's time if that is longer. */
     private static final Duration HEARD = Duration.ofSeconds(2);
+    /** A leader without a majority notices it after two. */
+    private static final int CONFIRMATION_ELECTIONS = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -49,6 +52,7 @@ public final class GroupMember implements AutoCloseable {
     private final AtomicLong calls = new AtomicLong();
     private final GroupStateMachine state;
     private final Membership membership;
+    private final Confirmations confirmations;
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
@@ -67,6 +71,10 @@ public final class GroupMember implements AutoCloseable {
                                 : RaftStorage.StartupOption.FORMAT)
                 .build();
         this.membership = new Membership(config, server);
+        this.confirmations = new Confirmations(
+                config.self(),
+                this::commitEmptyEntry,
+                CONFIRMATION_ELECTIONS * config.election().toMillis());
     }
 
     /** The hosts of a new group, which its log has from the first leader on. Who joins knows from the log only. */
@@ -158,17 +166,33 @@ public final class GroupMember implements AutoCloseable {
     }
 
     private void propose(byte[] frame, Proposal proposal) {
+        commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
+            if (failure != null) {
+                state.proposalFailed(proposal, failure);
+            }
+        });
+    }
+
+    private CompletableFuture<Void> commitEmptyEntry() {
+        return commit(ByteString.EMPTY);
+    }
+
+    /** Done when the group has committed the entry, in this host's term, and this host has applied it. */
+    private CompletableFuture<Void> commit(ByteString entry) {
+        CompletableFuture<Void> committed = new CompletableFuture<>();
         try {
-            server.submitClientRequestAsync(request(UnsafeByteOperations.unsafeWrap(frame)))
-                    .whenComplete((reply, problem) -> {
-                        Throwable failure = problem != null ? problem : failure(reply);
-                        if (failure != null) {
-                            state.proposalFailed(proposal, failure);
-                        }
-                    });
+            server.submitClientRequestAsync(request(entry)).whenComplete((reply, problem) -> {
+                Throwable failure = problem != null ? problem : failure(reply);
+                if (failure == null) {
+                    committed.complete(null);
+                } else {
+                    committed.completeExceptionally(failure);
+                }
+            });
         } catch (IOException | RuntimeException failed) {
-            state.proposalFailed(proposal, failed);
+            committed.completeExceptionally(failed);
         }
+        return committed;
     }
 
     private static @Nullable Throwable failure(RaftClientReply reply) {
@@ -299,6 +323,20 @@ public final class GroupMember implements AutoCloseable {
      * @param total that there are to copy, which grows with the store's log
      */
     public record FileProgress(long bytes, long total) {}
+
+    /**
+     * Makes sure that this host leads. When the future is done, the store that the {@link LeadershipListener} was given
+     * last shows every change that any host of the group had acknowledged before this was called: reads of it that begin
+     * then are linearizable. (Without this, a leader that was replaced and does not know it yet shows what was true
+     * before.) It waits until the majority has an empty entry of the Raft log on disk, which all who ask at the same time
+     * share; so it costs about as much as a write.
+     *
+     * <p>Fails with an {@link IOException} when this host does not lead, leadership is lost, or no majority has answered
+     * within four election timeouts. Completes on a thread of Raft's, which must not be blocked.
+     */
+    public CompletableFuture<Void> confirmLeadership() {
+        return confirmations.confirm();
+    }
 
     /** How far the hosts are. The leader knows of all, a follower of itself and what the leader has told it. */
     public List<Progress> progress() {

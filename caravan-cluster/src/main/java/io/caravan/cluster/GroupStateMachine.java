@@ -41,8 +41,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What Raft tells this host: the committed entries, one after another, and whether it leads. Each entry is a frame. A
- * follower repeats it; the leader's own store waits for it.
+ * What Raft tells this host: the committed entries, one after another, and whether it leads. Each entry is a frame, or
+ * empty. A follower repeats the frame; the leader's own store waits for it.
  *
  * <p>When leadership is lost the store is closed, and opened anew as a follower: what it accepted and the group did not
  * commit is gone with its memory. Changes of role take turns on a thread of their own; whoever uses the replica holds
@@ -66,6 +66,8 @@ final class GroupStateMachine extends BaseStateMachine {
     private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedMark mark;
     private @Nullable RaftLogKeeper keeper;
+    /** Where the last frame that was applied ends in the store's log. */
+    private long appliedLsn;
     /** The term in which the replica leads, or null; set under the lock, read without it by whoever ends the term. */
     private volatile @Nullable RaftCommitLog leading;
 
@@ -102,9 +104,14 @@ final class GroupStateMachine extends BaseStateMachine {
         replica = new GroupReplica(config, known, () -> closing);
         Applied durable = known.durable();
         if (durable != null) {
-            setLastAppliedTermIndex(durable.entry());
+            goOnBehind(durable);
         }
         getLifeCycle().startAndTransition(() -> {});
+    }
+
+    private void goOnBehind(Applied durable) {
+        setLastAppliedTermIndex(durable.entry());
+        appliedLsn = durable.endLsn();
     }
 
     @Override
@@ -138,16 +145,20 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** Returns false when the replica, which leads, must follow first. */
     private synchronized boolean applied(TermIndex place, ByteBuffer frame) {
-        RaftCommitLog term = leading;
-        if (term != null && !term.committed(frame)) {
-            return false;
-        }
-        if (term != null || initialized(replica).replay(place.toString(), frame)) {
-            long end = Proposal.endLsn(frame);
-            initialized(mark).applied(place, end);
-            if (initialized(keeper).due(end)) {
-                inTurn(this::dropLog);
+        if (frame.hasRemaining()) {
+            RaftCommitLog term = leading;
+            if (term != null && !term.committed(frame)) {
+                return false;
             }
+            if (term == null && !initialized(replica).replay(place.toString(), frame)) {
+                return true;
+            }
+            appliedLsn = Proposal.endLsn(frame);
+        }
+        // An entry without a frame only says that its leader led; the log of a group that writes nothing ends, too.
+        initialized(mark).applied(place, appliedLsn);
+        if (initialized(keeper).due(appliedLsn)) {
+            inTurn(this::dropLog);
         }
         return true;
     }
@@ -267,9 +278,8 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** On the thread that applies entries. */
     @Override
-    public void reinitialize() {
-        Applied durable = initialized(mark).durable();
-        setLastAppliedTermIndex(Objects.requireNonNull(durable).entry());
+    public synchronized void reinitialize() {
+        goOnBehind(Objects.requireNonNull(initialized(mark).durable()));
         getLifeCycle().startAndTransition(() -> {});
     }
 

@@ -2,16 +2,24 @@ package io.caravan.cluster;
 
 import io.caravan.StoreDirectoryException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.GroupInfoReply;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -19,6 +27,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
@@ -157,8 +166,8 @@ final class Membership {
                 .setServersInNewConf(next)
                 .build();
         try {
-            RaftClientReply reply = server.setConfiguration(
-                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, hosts));
+            RaftClientReply reply = await(server.setConfigurationAsync(
+                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, hosts)));
             if (!reply.isSuccess()) {
                 throw Objects.requireNonNullElseGet(
                         reply.getException(), () -> new RaftException("Raft refused it: " + reply));
@@ -166,6 +175,61 @@ final class Membership {
         } catch (IOException failed) {
             throw new IOException(why(change, failed), failed);
         }
+    }
+
+    /**
+     * Waits for a change. While a host catches up, Raft does not look whether the leader is still heard by a majority, as
+     * it does otherwise; so this does.
+     */
+    private RaftClientReply await(CompletableFuture<RaftClientReply> change) throws IOException {
+        while (true) {
+            try {
+                return change.get(config.election().toMillis(), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException underWay) {
+                if (hasLostMajority()) {
+                    LOG.warn(
+                            "{}: gives up leadership: no majority of {} has been heard while a host catches up",
+                            config.self(),
+                            hosts());
+                    stepDown();
+                }
+            } catch (ExecutionException failed) {
+                throw failed.getCause() instanceof IOException known ? known : new IOException(failed.getCause());
+            } catch (InterruptedException hurried) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while the group's hosts change");
+            }
+        }
+    }
+
+    /** Whether this host leads without a majority that it has heard of within the longest election timeout. */
+    private boolean hasLostMajority() {
+        long patienceMillis = RaftSettings.longestElectionMillis(config);
+        RoleInfoProto role = division().getInfo().getRoleInfoProto();
+        if (role.getRole() != RaftPeerRole.LEADER || role.getRoleElapsedTimeMs() < patienceMillis) {
+            return false;
+        }
+        Set<RaftPeerId> heard = role.getLeaderInfo().getFollowerInfoList().stream()
+                .filter(follower -> follower.getLastRpcElapsedTimeMs() <= patienceMillis)
+                .map(follower -> RaftPeerId.valueOf(follower.getId().getId()))
+                .collect(Collectors.toSet());
+        List<RaftPeer> voters = peers();
+        long there = voters.stream()
+                .map(RaftPeer::getId)
+                .filter(id -> id.equals(server.getId()) || heard.contains(id))
+                .count();
+        return 2 * there <= voters.size();
+    }
+
+    /** Ends this host's term. The change that is under way then fails. */
+    private void stepDown() throws IOException {
+        server.transferLeadershipAsync(new TransferLeadershipRequest(
+                ClientId.randomId(),
+                server.getId(),
+                group,
+                1,
+                null,
+                config.election().toMillis()));
     }
 
     private static String why(HostChange change, IOException failure) {

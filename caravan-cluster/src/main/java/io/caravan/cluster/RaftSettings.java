@@ -43,7 +43,7 @@ final class RaftSettings {
 
         long election = config.election().toMillis();
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2 * election));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
 
         RaftServerConfigKeys.setStagingTimeout(properties, millis(Math.max(JOINING_MILLIS, 6 * election)));
@@ -64,6 +64,11 @@ final class RaftSettings {
         RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);
         RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
         return properties;
+    }
+
+    /** A host that has not heard of its leader for so long has stood for election. */
+    static long longestElectionMillis(GroupConfig config) {
+        return 2 * config.election().toMillis();
     }
 
     private static TimeDuration millis(long millis) {

@@ -13,11 +13,14 @@ import io.caravan.testing.Patient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
     private static final long LIST = 7;
+    private static final int MANY_CONFIRMATIONS = 20_000;
 
     @TempDir
     Path directory;
@@ -55,6 +59,73 @@ final class GroupFaultsTest {
             acknowledged.add(group.append(LIST, "again"));
             assertThat(group.values(LIST)).containsAll(acknowledged);
         }
+    }
+
+    @Test
+    void onlyALeaderWithAMajorityConfirmsThatItLeads() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "first");
+            confirm(group);
+            assertUnconfirmed(group.member(group.follower()));
+            GroupMember leader = group.member(group.awaitLeader());
+            List<String> others = group.hosts().stream()
+                    .map(Host::id)
+                    .filter(id -> group.member(id) != leader)
+                    .toList();
+            for (String other : others) {
+                group.stop(other);
+            }
+            assertUnconfirmed(leader);
+            for (String other : others) {
+                group.restart(other);
+            }
+            confirm(group);
+            group.append(LIST, "second");
+            assertThat(group.values(LIST)).contains("first", "second");
+        }
+    }
+
+    private static void assertUnconfirmed(GroupMember member) {
+        assertThat(member.confirmLeadership())
+                .failsWithin(Duration.ofMinutes(1))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(IOException.class)
+                .withMessageContaining("cannot confirm that it leads its group");
+    }
+
+    /** A busy machine may have another host lead in between. */
+    private static void confirm(Group group) {
+        Eventually.await("the leader confirms that it leads", () -> {
+            try {
+                await(group.member(group.awaitLeader()).confirmLeadership());
+                return true;
+            } catch (Exception lost) {
+                return false;
+            }
+        });
+    }
+
+    /** Entries without a frame are dropped as others are, though the store's own log ends where it did. */
+    @Test
+    @Tag("thorough")
+    void theRaftLogOfAGroupThatOnlyReadsStrictlyIsDropped() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "only");
+            for (int i = 0; i < MANY_CONFIRMATIONS && !isDropped(group); i++) {
+                confirm(group);
+            }
+            assertThat(isDropped(group)).isTrue();
+            String away = group.follower();
+            group.stop(away);
+            group.restart(away);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+        }
+    }
+
+    private static boolean isDropped(Group group) throws InterruptedException {
+        GroupMember leader = group.member(group.awaitLeader());
+        return leader.keptEntries() < leader.committedIndex() / 2;
     }
 
     @Test

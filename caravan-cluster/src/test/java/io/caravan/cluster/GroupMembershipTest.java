@@ -8,6 +8,7 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreCalls;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.junit.jupiter.api.Test;
@@ -213,6 +216,48 @@ final class GroupMembershipTest {
             }
             assertAllAlike(List.of("a", "b", "c", "d"));
         }
+    }
+
+    /** Raft itself does not look after its majority for as long as that takes. */
+    @Test
+    void aLeaderThatLosesItsMajorityWhileAHostCatchesUpLeadsNoLonger() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.appendUntilTheLogIsDropped(LIST + 1);
+            Host d = group.join("d");
+            // It gets files again and again, as they cannot be given this name.
+            Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
+            AtomicReference<CompletableFuture<String>> asked = new AtomicReference<>();
+            Eventually.await("the host is sent files", () -> {
+                if (asked.get() == null || asked.get().isDone()) {
+                    asked.set(CompletableFuture.supplyAsync(() -> refusal(group, leader -> leader.add(d))));
+                }
+                return sendsFiles(group);
+            });
+            String leader = group.awaitLeader();
+            List<String> others = List.of("a", "b", "c").stream()
+                    .filter(host -> !host.equals(leader))
+                    .toList();
+            for (String other : others) {
+                group.stop(other);
+            }
+            group.awaitNoLeader();
+            assertThat(StoreCalls.await(asked.get())).contains("nobody knows whether");
+            Files.delete(inTheWay);
+            for (String other : others) {
+                group.restart(other);
+            }
+            group.append(LIST, "after");
+            assertThat(group.values(LIST)).contains("before", "after");
+        }
+    }
+
+    private static boolean sendsFiles(Group group) {
+        return List.of("a", "b", "c").stream()
+                .map(group::member)
+                .anyMatch(member -> member.hostChange()
+                        .filter(change -> change.contains("bytes of the files"))
+                        .isPresent());
     }
 
     @Test

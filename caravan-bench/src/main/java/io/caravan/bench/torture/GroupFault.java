@@ -1,6 +1,7 @@
 package io.caravan.bench.torture;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -21,9 +22,27 @@ enum GroupFault {
     PAUSE_LEADER_AND_KILL,
     /** Killed, started, and killed again while it starts. */
     KILL_STARTING,
-    RESTART_ALL;
+    RESTART_ALL,
+    /** It hears nobody, and nobody hears it, while it serves the harness as before. */
+    CUT_OFF_LEADER,
+    CUT_OFF_FOLLOWER,
+    /** No host hears another. */
+    CUT_OFF_ALL,
+    /** Others stand for election, and the leader hears what they say. */
+    MUTE_LEADER,
+    /** The others go on hearing that it leads, until it gives up by itself. */
+    DEAFEN_LEADER,
+    MUTE_FOLLOWER,
+    DEAFEN_FOLLOWER,
+    /** The leader is cut off, and one of the others killed and started. */
+    CUT_OFF_LEADER_AND_KILL,
+    SLOW_NETWORK;
 
-    private static final long AWAY_MILLIS = 4_000;
+    private static final Duration AWAY = Duration.ofSeconds(5);
+    /** Long enough for an election, and for a leader to find that nobody hears it, at least. */
+    private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
+
+    private static final int SLOWEST_MILLIS = 120;
 
     /** Returns the number of processes killed. */
     int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
@@ -47,7 +66,39 @@ enum GroupFault {
                 hosts.stop();
                 yield 0;
             }
+            case CUT_OFF_LEADER -> cut(hosts, order.subList(0, 1), true, true);
+            case CUT_OFF_FOLLOWER -> cut(hosts, order.subList(1, 2), true, true);
+            case CUT_OFF_ALL -> cut(hosts, order, true, true);
+            case MUTE_LEADER -> cut(hosts, order.subList(0, 1), true, false);
+            case DEAFEN_LEADER -> cut(hosts, order.subList(0, 1), false, true);
+            case MUTE_FOLLOWER -> cut(hosts, order.subList(1, 2), true, false);
+            case DEAFEN_FOLLOWER -> cut(hosts, order.subList(1, 2), false, true);
+            case CUT_OFF_LEADER_AND_KILL -> {
+                cut(hosts, order.subList(0, 1), true, true);
+                hosts.kill(order.get(1));
+                hosts.startBriefly(order.get(1));
+                yield 1;
+            }
+            case SLOW_NETWORK -> {
+                hosts.network().slow(1 + random.nextInt(SLOWEST_MILLIS));
+                Thread.sleep(CUT_MILLIS);
+                yield 0;
+            }
         };
+    }
+
+    private static int cut(GroupHosts hosts, List<String> which, boolean mute, boolean deaf)
+            throws InterruptedException {
+        for (String host : which) {
+            if (mute) {
+                hosts.network().mute(host);
+            }
+            if (deaf) {
+                hosts.network().deafen(host);
+            }
+        }
+        Thread.sleep(CUT_MILLIS);
+        return 0;
     }
 
     private static int kill(GroupHosts hosts, List<String> which) throws IOException {
@@ -57,14 +108,15 @@ enum GroupFault {
         return which.size();
     }
 
-    private static int keepAway(GroupHosts hosts, String host) throws IOException, InterruptedException {
+    private static int keepAway(GroupHosts hosts, String host) throws IOException {
         hosts.kill(host);
-        Thread.sleep(AWAY_MILLIS);
+        hosts.outgrowLog(AWAY);
         return 1;
     }
 
-    private static int pause(GroupHosts hosts, String host) throws IOException {
+    private static int pause(GroupHosts hosts, String host) throws IOException, InterruptedException {
         hosts.pause(host);
+        Thread.sleep(CUT_MILLIS);
         return 0;
     }
 

@@ -97,24 +97,34 @@ class GroupHost implements LeadershipListener {
         DurableListStore store = leading;
         if (call.kind() == HostCall.Kind.STATE) {
             out.writeByte(Answer.DONE.ordinal());
+            boolean takesPart = member.takesPart();
             out.writeBoolean(store != null);
-            out.writeLong(member.appliedIndex());
+            out.writeBoolean(takesPart);
+            out.writeLong(takesPart ? member.appliedIndex() : -1);
         } else if (store == null) {
             fail(Answer.REFUSED, "it does not lead", out);
         } else {
-            answer(call, store, out);
+            answer(call, store, member, out);
         }
     }
 
-    private void answer(HostCall call, DurableListStore store, DataOutputStream out) throws IOException {
+    private void answer(HostCall call, DurableListStore store, GroupMember member, DataOutputStream out)
+            throws IOException {
         try {
-            if (call.kind() == HostCall.Kind.READ) {
-                tell(store.info(call.list()), store.read(call.list()), out);
-            } else {
-                long result = change(store, call);
-                out.writeByte(Answer.DONE.ordinal());
-                out.writeLong(result);
+            switch (call.kind()) {
+                case READ -> read(store, call.list(), out);
+                case STRICT_READ -> {
+                    confirmLeadership(member);
+                    read(store, call.list(), out);
+                }
+                default -> {
+                    long result = change(store, call);
+                    out.writeByte(Answer.DONE.ordinal());
+                    out.writeLong(result);
+                }
             }
+        } catch (UnconfirmedException refused) {
+            fail(Answer.REFUSED, String.valueOf(refused.getMessage()), out);
         } catch (NotLeaderException refused) {
             fail(Answer.REFUSED, refused.toString(), out);
         } catch (CaravanException failed) {
@@ -127,9 +137,41 @@ class GroupHost implements LeadershipListener {
         out.writeUTF(why);
     }
 
-    private static void tell(@Nullable ListInfo info, List<Entry> entries, DataOutputStream out) throws IOException {
+    /** A host does not know whether it leads. */
+    private static final class UnconfirmedException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        UnconfirmedException(Throwable why) {
+            super(why);
+        }
+    }
+
+    private void confirmLeadership(GroupMember member) throws UnconfirmedException {
+        try {
+            leads(member).join();
+        } catch (CompletionException unconfirmed) {
+            throw new UnconfirmedException(unconfirmed.getCause());
+        }
+    }
+
+    /** Done when the host leads, for sure. */
+    CompletableFuture<Void> leads(GroupMember member) {
+        return member.confirmLeadership();
+    }
+
+    private static void read(DurableListStore store, long list, DataOutputStream out) throws IOException {
+        List<Entry> entries;
+        ListInfo info;
+        do {
+            entries = store.read(list);
+            info = store.info(list);
+            // Otherwise something was appended in between.
+        } while (entries.isEmpty() && info != null && info.count() > 0);
         out.writeByte(Answer.DONE.ordinal());
-        out.writeLong(info == null ? -1 : info.firstSequence());
+        out.writeLong(
+                entries.isEmpty()
+                        ? (info == null ? -1 : info.firstSequence())
+                        : entries.get(0).sequence());
         out.writeInt(entries.size());
         for (Entry entry : entries) {
             out.writeLong(entry.sequence());
@@ -155,7 +197,7 @@ class GroupHost implements LeadershipListener {
             case APPEND -> store.append(call.list(), call.value());
             case TRIM -> store.trimTo(call.list(), call.number());
             case DELETE -> store.delete(call.list());
-            case READ, STATE -> throw new IllegalArgumentException(call + " changes nothing");
+            case READ, STRICT_READ, STATE -> throw new IllegalArgumentException(call + " changes nothing");
         };
     }
 

@@ -8,6 +8,7 @@ import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,11 +19,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
 final class GroupHosts implements AutoCloseable {
-    /** How long a group may take to serve again once all its hosts are up, and a host to come up. */
+    /** How long a group may take to serve again once all its hosts are up. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** How long a host may take to come up, or to catch up, on a busy machine. */
+    static final Duration MUCH_PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration ASKING = Duration.ofSeconds(2);
     private static final long POLL_NANOS = 10_000_000;
+    private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
     /** Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
@@ -32,11 +36,13 @@ final class GroupHosts implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
+    private final GroupNetwork network;
 
     /** Starts a new group. */
     GroupHosts(GroupPlan plan, String mainClass) throws IOException {
         this.plan = plan;
         this.mainClass = mainClass;
+        this.network = new GroupNetwork(plan);
         for (String host : ids()) {
             Files.createDirectories(plan.directory().resolve(host));
             launch(host, true);
@@ -52,16 +58,18 @@ final class GroupHosts implements AutoCloseable {
 
     private void launch(String host, boolean create) throws IOException {
         Files.deleteIfExists(plan.portFile(host));
-        children.put(host, ChildJvm.start(FLAGS, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
+        List<String> flags = new ArrayList<>(FLAGS);
+        flags.add(network.flag(host));
+        children.put(host, ChildJvm.start(flags, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
     }
 
     private void awaitUp(String host) throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + MUCH_PATIENCE.toNanos();
         while (!Files.exists(plan.portFile(host))) {
             ChildJvm child = child(host);
             if (!child.alive() || System.nanoTime() > deadline) {
                 child.explainIfAlive();
-                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
+                throw new IOException("host " + host + " did not come up within " + MUCH_PATIENCE.toSeconds()
                         + " s; its output is in " + plan.log(host));
             }
             LockSupport.parkNanos(POLL_NANOS);
@@ -76,8 +84,18 @@ final class GroupHosts implements AutoCloseable {
         return child;
     }
 
-    /** Has all hosts run again: resumes those that are suspended, and starts those that are down. */
-    void heal() throws IOException {
+    /** Between the hosts; the harness has ways of its own to them. */
+    GroupNetwork network() {
+        return network;
+    }
+
+    /**
+     * Has all hosts run again and hear each other: resumes those that are suspended, and starts those that are down.
+     *
+     * @param broken whether the connections between the hosts end
+     */
+    void heal(boolean broken) throws IOException {
+        network.heal(broken);
         for (String host : List.copyOf(paused)) {
             resume(host);
         }
@@ -85,7 +103,7 @@ final class GroupHosts implements AutoCloseable {
         for (String host : down) {
             launch(host, false);
         }
-        for (String host : down) {
+        for (String host : ids()) {
             bringUp(host);
         }
     }
@@ -188,12 +206,38 @@ final class GroupHosts implements AutoCloseable {
     /** Whether the group takes this change through the host. */
     boolean takes(String host, HostCall call) throws IOException {
         try (HostLink link = link(host)) {
-            link.send(call);
-            return link.answer(PATIENCE) == Answer.DONE;
+            return takes(link, call, PATIENCE);
         } catch (SocketTimeoutException hangs) {
             explain();
             throw new IOException("host " + host + " leads, but does not answer a write", hangs);
         }
+    }
+
+    /** Has the leader write more than the Raft log keeps, or as much as it can in this time. */
+    void outgrowLog(Duration atMost) {
+        long end = System.nanoTime() + atMost.toNanos();
+        long bytes = 0;
+        while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && System.nanoTime() < end) {
+            try (HostLink link = link(leader().orElse(ids().get(0)))) {
+                HostCall append = HostCall.append(FILLED_LIST, bytes, GroupPlan.MAX_VALUE_BYTES);
+                while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && takes(link, append, ASKING)) {
+                    bytes += GroupPlan.MAX_VALUE_BYTES;
+                }
+                takes(link, HostCall.delete(FILLED_LIST), ASKING);
+            } catch (IOException lost) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    private static boolean takes(HostLink link, HostCall call, Duration patience) throws IOException {
+        link.send(call);
+        if (link.answer(patience) == Answer.DONE) {
+            link.result();
+            return true;
+        }
+        link.why();
+        return false;
     }
 
     /** Makes all hosts dump their threads to their logs. */
@@ -202,7 +246,8 @@ final class GroupHosts implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         children.values().forEach(ChildJvm::close);
+        network.close();
     }
 }

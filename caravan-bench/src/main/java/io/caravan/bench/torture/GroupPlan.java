@@ -23,16 +23,18 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static final Duration ELECTION = Duration.ofMillis(300);
 
     /** Little, so that a host that was down is sent files now and then. */
-    private static final long KEPT_LOG_BYTES = 1 << 20;
-
-    private static final String LOOPBACK = "127.0.0.1";
+    static final long KEPT_LOG_BYTES = 1 << 20;
 
     /** A new group of three. */
     static GroupPlan make(Path directory) {
-        List<Host> hosts = Stream.of("a", "b", "c")
-                .map(id -> new Host(id, LOOPBACK, FreePorts.next()))
-                .toList();
+        List<Host> hosts =
+                Stream.of("a", "b", "c").map(id -> host(id, FreePorts.next())).toList();
         return new GroupPlan(directory, UUID.randomUUID(), hosts);
+    }
+
+    /** Where it is, the {@link GroupNetwork} says. */
+    private static Host host(String id, int port) {
+        return new Host(id, "host-" + id, port);
     }
 
     List<String> toArguments(String self, boolean create) {
@@ -49,7 +51,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static GroupConfig parse(String[] arguments) {
         List<Host> hosts = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {
-            hosts.add(new Host(arguments[i], LOOPBACK, Integer.parseInt(arguments[i + 1])));
+            hosts.add(host(arguments[i], Integer.parseInt(arguments[i + 1])));
         }
         GroupPlan plan = new GroupPlan(Path.of(arguments[0]), UUID.fromString(arguments[1]), hosts);
         String self = arguments[2];

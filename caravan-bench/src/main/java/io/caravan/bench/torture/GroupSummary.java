@@ -11,6 +11,7 @@ final class GroupSummary extends Summary {
     private long kills;
     private long acknowledged;
     private long unknown;
+    private long reads;
     private long longestReturnMillis;
 
     void fault(GroupFault fault, int killed) {
@@ -21,6 +22,10 @@ final class GroupSummary extends Summary {
     void writer(GroupWriter writer) {
         acknowledged += writer.acknowledged();
         unknown += writer.unknown();
+    }
+
+    void reader(GroupReader reader) {
+        reads += reader.reads();
     }
 
     void compared() {
@@ -35,18 +40,23 @@ final class GroupSummary extends Summary {
         return acknowledged;
     }
 
+    long reads() {
+        return reads;
+    }
+
     @Override
     public String toString() {
         return String.format(
                 Locale.ROOT,
                 "%d rounds with %s, %d processes killed%n"
-                        + "%,d changes acknowledged, %,d of unknown fate; all replicas compared %d times; the group came"
+                        + "%,d changes acknowledged, %,d of unknown fate; %,d strict reads; all replicas compared %d times; the group came"
                         + " back within %,d ms%n%s",
                 rounds(),
                 faults,
                 kills,
                 acknowledged,
                 unknown,
+                reads,
                 comparisons,
                 longestReturnMillis,
                 verdict());

@@ -19,16 +19,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three hosts of a group in processes of their own, written to, killed and suspended. After each round all hosts are up
- * again: the group must take writes within half a minute, and its leader must hold what was acknowledged. After every
- * third all are stopped, and their replicas compared.
+ * Three hosts of a group in processes of their own, written to and read strictly, killed, suspended and cut off from each
+ * other. After each round all hosts are up again: the group must take writes within half a minute, its leader must hold
+ * what was acknowledged, and the reads must have shown what they promise. After some all are stopped, and their replicas
+ * compared.
  */
 final class GroupTorture {
     private static final int WRITERS = 4;
+    private static final int READERS = 2;
     private static final int LISTS_OF_A_WRITER = 8;
     private static final long PROBE_LIST = 1_000_000;
     private static final int ROUNDS_BETWEEN_COMPARISONS = 3;
-    private static final int MOST_FAULTS = 3;
+    private static final int MOST_FAULTS = 5;
+    private static final int SOONEST_FAULT_MILLIS = 150;
+    private static final int LATER_FAULT_MILLIS = 450;
     private static final long POLL_NANOS = 20_000_000;
 
     private final GroupPlan plan;
@@ -36,14 +40,23 @@ final class GroupTorture {
     private final int rounds;
     private final long deadline;
     private final Random random;
+    private final List<GroupFault> faults;
     private final PrintStream out;
     private final GroupSummary summary = new GroupSummary();
     private final List<List<ListHistory>> lists = new ArrayList<>();
     private final long[] numbers = new long[WRITERS];
     private long probes;
 
-    private GroupTorture(GroupPlan plan, GroupHosts hosts, int rounds, Duration time, long seed, PrintStream out) {
+    private GroupTorture(
+            GroupPlan plan,
+            GroupHosts hosts,
+            List<GroupFault> faults,
+            int rounds,
+            Duration time,
+            long seed,
+            PrintStream out) {
         this.plan = plan;
+        this.faults = faults;
         this.hosts = hosts;
         this.rounds = rounds;
         this.deadline = System.nanoTime() + time.toNanos();
@@ -63,12 +76,20 @@ final class GroupTorture {
      *
      * @param mainClass of a host's process
      * @param directory missing or empty; kept
+     * @param faults that may befall the hosts, each as often as it is named
      */
-    static GroupSummary run(String mainClass, Path directory, int rounds, Duration time, long seed, PrintStream out)
+    static GroupSummary run(
+            String mainClass,
+            Path directory,
+            List<GroupFault> faults,
+            int rounds,
+            Duration time,
+            long seed,
+            PrintStream out)
             throws IOException, InterruptedException {
         GroupPlan plan = GroupPlan.make(directory);
         try (GroupHosts hosts = new GroupHosts(plan, mainClass)) {
-            return new GroupTorture(plan, hosts, rounds, time, seed, out).run();
+            return new GroupTorture(plan, hosts, faults, rounds, time, seed, out).run();
         }
     }
 
@@ -89,17 +110,23 @@ final class GroupTorture {
     private void round() throws IOException, InterruptedException {
         awaitService();
         List<GroupWriter> writers = startWriters();
+        List<GroupReader> readers = startReaders();
         StringBuilder course = new StringBuilder();
         for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
-            Thread.sleep(300 + random.nextInt(700));
-            GroupFault fault = GroupFault.values()[random.nextInt(GroupFault.values().length)];
+            Thread.sleep(SOONEST_FAULT_MILLIS + random.nextInt(LATER_FAULT_MILLIS));
+            GroupFault fault = faults.get(random.nextInt(faults.size()));
             course.append(' ').append(fault);
             summary.fault(fault, fault.strike(hosts, random));
             Thread.sleep(random.nextInt(4) * GroupPlan.ELECTION.toMillis());
-            hosts.heal();
+            hosts.heal(random.nextBoolean());
         }
         writers.forEach(GroupWriter::askToStop);
+        readers.forEach(GroupReader::askToStop);
         long healed = System.nanoTime();
+        for (GroupReader reader : readers) {
+            reader.join();
+            summary.reader(reader);
+        }
         end(writers);
         String leader = awaitService();
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
@@ -120,6 +147,16 @@ final class GroupTorture {
         }
         writers.forEach(GroupWriter::start);
         return writers;
+    }
+
+    private List<GroupReader> startReaders() {
+        List<ListHistory> all = lists.stream().flatMap(List::stream).toList();
+        List<GroupReader> readers = new ArrayList<>();
+        for (int i = 0; i < READERS; i++) {
+            readers.add(new GroupReader(new SplittableRandom(random.nextLong()), hosts, all));
+        }
+        readers.forEach(GroupReader::start);
+        return readers;
     }
 
     private void end(List<GroupWriter> writers) throws IOException, InterruptedException {
@@ -195,19 +232,23 @@ final class GroupTorture {
             summary.problem(started);
         }
         if (!last) {
-            hosts.heal();
+            hosts.heal(true);
         }
     }
 
     private void awaitAllAlike() throws IOException {
         String leader = awaitService();
         long reached = hosts.state(leader).map(HostLink.State::applied).orElse(0L);
-        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        long end = System.nanoTime() + GroupHosts.MUCH_PATIENCE.toNanos();
         for (String host : hosts.ids()) {
             while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
+                if (hosts.state(host).filter(state -> !state.takesPart()).isPresent()) {
+                    throw new IOException("host " + host + " has left its group, as its replica differs; its output is"
+                            + " in " + plan.log(host));
+                }
                 if (System.nanoTime() > end) {
                     throw new IOException("host " + host + " has not caught up within "
-                            + GroupHosts.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                            + GroupHosts.MUCH_PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }

@@ -13,14 +13,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Writes to its own lists, through whoever leads, one change of a list at a time. A list whose change is not answered in
- * time rests for the round, so that the change, should the host wake up and make it, is the last one.
+ * time rests until it is, so that the change, should the host wake up and make it, is the last one.
  */
 final class GroupWriter extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
+    private static final Duration A_LOOK = Duration.ofMillis(1);
     private static final long PAUSE_NANOS = 5_000_000;
     private static final long TEMPORARY_LISTS = 2;
 
-    private record Late(HostLink link, ListHistory list, HostCall call) {}
+    private record Late(HostLink link, ListHistory list, HostCall call, long sent) {}
 
     private final SplittableRandom random;
     private final GroupHosts hosts;
@@ -64,13 +65,32 @@ final class GroupWriter extends Thread {
 
     @Override
     public void run() {
-        while (!ending && !awake.isEmpty()) {
+        while (!ending) {
+            if (awake.isEmpty()) {
+                hear();
+                LockSupport.parkNanos(PAUSE_NANOS);
+                continue;
+            }
             ListHistory list = awake.get(random.nextInt(awake.size()));
             if (list.isVague()) {
                 awake.remove(list);
             } else if (!change(list, next(list))) {
                 leader = hosts.ids().get(random.nextInt(hosts.ids().size()));
+                hear();
                 LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    /** Hears late answers that have come meanwhile, or will not come as their host was killed. */
+    private void hear() {
+        for (Late waiting : List.copyOf(late)) {
+            try {
+                hear(waiting, A_LOOK);
+                late.remove(waiting);
+                awake.add(waiting.list());
+            } catch (SocketTimeoutException later) {
+                // The list rests on.
             }
         }
     }
@@ -94,16 +114,17 @@ final class GroupWriter extends Thread {
         } catch (IOException notUp) {
             return false;
         }
+        long sent = System.nanoTime();
         try {
             link.send(call);
-            return heard(link, list, call, IN_TIME);
+            return heard(link, list, call, sent, IN_TIME);
         } catch (SocketTimeoutException waiting) {
             links.remove(leader);
-            late.add(new Late(link, list, call));
+            late.add(new Late(link, list, call, sent));
             awake.remove(list);
         } catch (IOException broken) {
             links.remove(leader);
-            unknown(list, call);
+            unknown(list, call, sent);
         }
         return false;
     }
@@ -118,22 +139,23 @@ final class GroupWriter extends Thread {
     }
 
     /** Returns whether it was acknowledged. */
-    private boolean heard(HostLink link, ListHistory list, HostCall call, Duration patience) throws IOException {
+    private boolean heard(HostLink link, ListHistory list, HostCall call, long sent, Duration patience)
+            throws IOException {
         Answer answer = link.answer(patience);
         if (answer == Answer.DONE) {
-            list.changed(call, link.result());
+            list.changed(call, link.result(), sent);
             acknowledged++;
             return true;
         }
         link.why();
         if (answer == Answer.UNKNOWN) {
-            unknown(list, call);
+            unknown(list, call, sent);
         }
         return false;
     }
 
-    private void unknown(ListHistory list, HostCall call) {
-        list.changed(call, ListHistory.UNKNOWN);
+    private void unknown(ListHistory list, HostCall call, long sent) {
+        list.changed(call, ListHistory.UNKNOWN, sent);
         unknown++;
     }
 
@@ -142,19 +164,22 @@ final class GroupWriter extends Thread {
      *
      * @throws SocketTimeoutException when a host that is up does not answer
      */
-    void hearOut(Duration patience) throws IOException {
+    void hearOut(Duration patience) throws SocketTimeoutException {
         for (Late waiting : late) {
-            try {
-                heard(waiting.link(), waiting.list(), waiting.call(), patience);
-            } catch (SocketTimeoutException hangs) {
-                throw hangs;
-            } catch (IOException killed) {
-                unknown(waiting.list(), waiting.call());
-            }
-            waiting.link().close();
+            hear(waiting, patience);
         }
-        for (HostLink link : links.values()) {
-            link.close();
+        links.values().forEach(HostLink::end);
+    }
+
+    /** Hears a late answer, and ends its connection. */
+    private void hear(Late waiting, Duration patience) throws SocketTimeoutException {
+        try {
+            heard(waiting.link(), waiting.list(), waiting.call(), waiting.sent(), patience);
+        } catch (SocketTimeoutException hangs) {
+            throw hangs;
+        } catch (IOException killed) {
+            unknown(waiting.list(), waiting.call(), waiting.sent());
         }
+        waiting.link().end();
     }
 }

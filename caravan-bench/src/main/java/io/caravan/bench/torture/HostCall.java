@@ -16,6 +16,8 @@ record HostCall(Kind kind, long list, long number, int length) {
         DELETE,
         /** All values of a list. */
         READ,
+        /** The same, when the host has made sure that it leads. */
+        STRICT_READ,
         /** Whether the host leads, and how many entries of the group it has applied. */
         STATE
     }
@@ -43,6 +45,10 @@ record HostCall(Kind kind, long list, long number, int length) {
 
     static HostCall read(long list) {
         return new HostCall(Kind.READ, list, 0, 0);
+    }
+
+    static HostCall strictRead(long list) {
+        return new HostCall(Kind.STRICT_READ, list, 0, 0);
     }
 
     static HostCall state() {

@@ -53,11 +53,11 @@ final class HostLink implements AutoCloseable {
 
     /** What follows {@link Answer#DONE} for the state. */
     State state() throws IOException {
-        return new State(in.readBoolean(), in.readLong());
+        return new State(in.readBoolean(), in.readBoolean(), in.readLong());
     }
 
-    /** Whether a host says that it leads, and how many entries it has applied. */
-    record State(boolean leads, long applied) {}
+    /** Whether a host says that it leads, and takes part in its group, and how many entries it has applied. */
+    record State(boolean leads, boolean takesPart, long applied) {}
 
     /** What follows {@link Answer#DONE} for a read; null for a missing list. */
     @Nullable
@@ -73,6 +73,15 @@ final class HostLink implements AutoCloseable {
             list.append(StoreModel.item(value));
         }
         return first < 0 ? null : list;
+    }
+
+    /** Closes it; nobody cares how. */
+    void end() {
+        try {
+            close();
+        } catch (IOException gone) {
+            // Nothing is asked any more.
+        }
     }
 
     @Override

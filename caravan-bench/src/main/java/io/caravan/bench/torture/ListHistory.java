@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * All that a list may hold, after changes that were made one after another by one writer. Each change whose fate is
  * unknown doubles the possibilities; each acknowledgement, which tells a sequence, and each look at the list leaves
- * fewer. Empty means a missing list. For one thread at a time.
+ * fewer. Empty means a missing list. For one thread at a time, but for {@link #shown}.
  */
 final class ListHistory {
     /** The fate of a change that nobody has acknowledged. */
@@ -24,6 +26,11 @@ final class ListHistory {
 
     private final long id;
     private final Deque<String> calls = new ArrayDeque<>();
+    private final List<StrictReads.Change> changes = new ArrayList<>();
+    private final Queue<StrictReads.Read> reads = new ConcurrentLinkedQueue<>();
+    /** What it was when it was last looked at, before the changes and reads. */
+    private Optional<ListModel> start = Optional.empty();
+
     private List<Optional<ListModel>> possible = List.of(Optional.empty());
     private @Nullable String contradiction;
 
@@ -40,18 +47,22 @@ final class ListHistory {
         return possible.size() >= MANY;
     }
 
-    /** A change was made, and this was acknowledged; or its fate is {@link #UNKNOWN}. */
-    void changed(HostCall call, long answer) {
+    /**
+     * A change was made, and this has just been acknowledged; or its fate is {@link #UNKNOWN}.
+     *
+     * @param sent when the change was asked for, by {@link System#nanoTime()}
+     */
+    void changed(HostCall call, long answer, long sent) {
+        changes.add(
+                new StrictReads.Change(call, sent, answer == UNKNOWN ? StrictReads.NEVER : System.nanoTime(), answer));
         remember(call + (answer == UNKNOWN ? ": fate unknown" : ": " + answer));
         List<Optional<ListModel>> after = new ArrayList<>();
         for (Optional<ListModel> before : possible) {
-            Optional<ListModel> made = before.map(ListModel::copy);
-            Optional<ListModel> changed = apply(call, made);
+            Optional<ListModel> changed = after(call, before);
             if (answer == UNKNOWN) {
                 after.add(before);
                 after.add(changed);
-            } else if (call.kind() != HostCall.Kind.APPEND
-                    || changed.orElseThrow().nextSequence() == answer + 1) {
+            } else if (explains(call, answer, changed)) {
                 after.add(changed);
             }
         }
@@ -63,7 +74,19 @@ final class ListHistory {
         possible = after.isEmpty() ? possible : after;
     }
 
-    private static Optional<ListModel> apply(HostCall call, Optional<ListModel> list) {
+    /** A strict read has shown it. By any thread, until the list is {@linkplain #found looked at}. */
+    void shown(StrictReads.Read read) {
+        reads.add(read);
+    }
+
+    /** Whether what a change was answered fits what the list was made. */
+    static boolean explains(HostCall call, long answer, Optional<ListModel> made) {
+        return call.kind() != HostCall.Kind.APPEND || made.orElseThrow().nextSequence() == answer + 1;
+    }
+
+    /** What a change makes of the list, which stays as it is. */
+    static Optional<ListModel> after(HostCall call, Optional<ListModel> before) {
+        Optional<ListModel> list = before.map(ListModel::copy);
         switch (call.kind()) {
             case APPEND -> {
                 ListModel grown = list.orElseGet(() -> new ListModel(0));
@@ -88,6 +111,9 @@ final class ListHistory {
         Optional<ListModel> is = Optional.ofNullable(found);
         boolean explained = possible.stream().anyMatch(should -> difference(should, is) == null);
         String problem = contradiction;
+        if (problem == null) {
+            problem = StrictReads.problem(id, start.orElse(null), changes, List.copyOf(reads));
+        }
         if (problem == null && !explained) {
             problem = "list " + id + " is not as acknowledged, in none of the " + possible.size()
                     + " ways that unknown changes allow; in the last, it " + difference(last(), is) + story();
@@ -97,6 +123,9 @@ final class ListHistory {
                         .orElse("missing"));
         possible = List.of(is);
         contradiction = null;
+        start = is;
+        changes.clear();
+        reads.clear();
         return problem;
     }
 

@@ -85,7 +85,7 @@ public final class TortureMain implements Callable<Integer> {
         @Option(
                 names = "--cluster",
                 description = "a group of three hosts that keep one store, each in its own process: the leader,"
-                        + " followers, two or all are killed or suspended, and started again")
+                        + " followers, two or all are killed, suspended or cut off, and come back")
         private boolean cluster;
 
         @Option(
@@ -206,7 +206,13 @@ public final class TortureMain implements Callable<Integer> {
     private boolean runGroup(Path work) throws IOException, InterruptedException {
         System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
         GroupSummary summary = GroupTorture.run(
-                GroupHost.class.getName(), work, course.rounds(), course.time(), course.seed, System.out);
+                GroupHost.class.getName(),
+                work,
+                List.of(GroupFault.values()),
+                course.rounds(),
+                course.time(),
+                course.seed,
+                System.out);
         System.out.println(summary);
         return summary.clean();
     }

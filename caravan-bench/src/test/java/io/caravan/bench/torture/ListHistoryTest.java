@@ -8,31 +8,32 @@ import org.junit.jupiter.api.Test;
 /** The checker of groups: what it lets pass, and what it does not. */
 final class ListHistoryTest {
     private static final long LIST = 7;
+    private static final long LONG_AGO = 0;
 
     private final ListHistory history = new ListHistory(LIST);
 
     @Test
     void aChangeOfUnknownFateIsThereOrNotInItsPlace() {
-        history.changed(append(1), 0);
-        history.changed(append(2), ListHistory.UNKNOWN);
+        history.changed(append(1), 0, LONG_AGO);
+        history.changed(append(2), ListHistory.UNKNOWN, LONG_AGO);
         assertThat(history.found(list(1))).isNull();
-        history.changed(append(3), ListHistory.UNKNOWN);
+        history.changed(append(3), ListHistory.UNKNOWN, LONG_AGO);
         assertThat(history.found(list(1, 3))).isNull();
     }
 
     @Test
     void theNextAcknowledgementTellsTheFateOfTheOneBefore() {
-        history.changed(append(1), 0);
-        history.changed(append(2), ListHistory.UNKNOWN);
-        history.changed(append(3), 2);
+        history.changed(append(1), 0, LONG_AGO);
+        history.changed(append(2), ListHistory.UNKNOWN, LONG_AGO);
+        history.changed(append(3), 2, LONG_AGO);
         assertThat(history.found(list(1, 3))).contains("not as acknowledged", "fate unknown");
         assertThat(history.found(list(1, 3))).isNull();
     }
 
     @Test
     void lossDoublesAndDisorderAreFound() {
-        history.changed(append(1), 0);
-        history.changed(append(2), 1);
+        history.changed(append(1), 0, LONG_AGO);
+        history.changed(append(2), 1, LONG_AGO);
         assertThat(history.found(list(1))).contains("should hold sequences [0, 2), holds [0, 1)");
         assertThat(new ListHistory(LIST).found(list(1))).contains("should be missing");
         assertThat(twoAppended().found(list(1, 2, 2))).contains("not as acknowledged");
@@ -42,27 +43,27 @@ final class ListHistoryTest {
 
     @Test
     void aSequenceThatNothingExplainsIsFound() {
-        history.changed(append(1), 0);
-        history.changed(append(2), 5);
+        history.changed(append(1), 0, LONG_AGO);
+        history.changed(append(2), 5, LONG_AGO);
         assertThat(history.found(list(1))).contains("which nothing acknowledged before explains");
     }
 
     @Test
     void trimsAndDeletesMayBeUnknownToo() {
         ListHistory trimmed = twoAppended();
-        trimmed.changed(HostCall.trim(LIST, 1), ListHistory.UNKNOWN);
+        trimmed.changed(HostCall.trim(LIST, 1), ListHistory.UNKNOWN, LONG_AGO);
         ListModel rest = list(1, 2);
         rest.trimTo(1);
         assertThat(trimmed.found(rest)).isNull();
-        trimmed.changed(HostCall.delete(LIST), -1);
-        trimmed.changed(append(4), 0);
+        trimmed.changed(HostCall.delete(LIST), -1, LONG_AGO);
+        trimmed.changed(append(4), 0, LONG_AGO);
         assertThat(trimmed.found(list(4))).isNull();
     }
 
     private static ListHistory twoAppended() {
         ListHistory history = new ListHistory(LIST);
-        history.changed(append(1), 0);
-        history.changed(append(2), 1);
+        history.changed(append(1), 0, LONG_AGO);
+        history.changed(append(2), 1, LONG_AGO);
         return history;
     }
 

@@ -20,6 +20,7 @@ import javax.tools.ToolProvider;
 public final class SabotagedBuild extends ClassLoader {
     private static final String PACKAGE = "io.caravan.";
     private static final Path SOURCES = Path.of("src/main/java/io/caravan");
+    private static final String CLASSES = "classes";
 
     private final Path classes;
 
@@ -36,11 +37,16 @@ public final class SabotagedBuild extends ClassLoader {
     /** Compiles the sabotaged files of the module in a directory into an empty folder. */
     public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path folder) throws IOException {
         Map<Path, String> sources = sources(module, edits);
-        Path classes = Files.createDirectories(folder.resolve("classes"));
+        Path classes = Files.createDirectories(folder.resolve(CLASSES));
         if (!sources.isEmpty()) {
             compile(write(sources, module.resolve(SOURCES), folder.resolve("sources")), classes);
         }
         return new SabotagedBuild(classes);
+    }
+
+    /** What another process has compiled into a folder. */
+    public static SabotagedBuild in(Path folder) {
+        return new SabotagedBuild(folder.resolve(CLASSES));
     }
 
     /** The files that the edits are for, as edited; fails when an edit does not fit. */

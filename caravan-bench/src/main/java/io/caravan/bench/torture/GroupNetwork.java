@@ -1,0 +1,218 @@
+package io.caravan.bench.torture;
+
+import io.caravan.cluster.Host;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The network between the hosts of a group, which can be cut and slowed. Each host reaches every other one through a
+ * proxy of its own, which tells the two directions apart:
+ *
+ * <pre>
+ *   host a                                        host b
+ *   host-b is 127.0.1.1  ->  127.0.1.1:port b  ->  127.0.0.1:port b
+ * </pre>
+ *
+ * All know the hosts by the same names and ports, as a Raft group must, but each has a table of its own that says where
+ * the names are ({@code jdk.net.hosts.file}). Bytes that are sent in a direction that is cut wait, as packets do that are
+ * sent again and again. Needs a system in which all of 127.0.0.0/8 is this machine, such as Linux. Any thread may use it.
+ */
+final class GroupNetwork implements AutoCloseable {
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final int BUFFER_BYTES = 16 * 1024;
+    private static final int WAITING_CONNECTIONS = 50;
+
+    /** A direction. */
+    private record Way(String from, String to) {}
+
+    /** Lets bytes through, at once, later, or not until the network is whole again. */
+    private static final class Valve {
+        private boolean shut;
+        private long delayMillis;
+
+        synchronized void set(boolean nowShut, long nowDelayMillis) {
+            shut = nowShut;
+            delayMillis = nowDelayMillis;
+            notifyAll();
+        }
+
+        synchronized void pass() throws InterruptedException {
+            long due = System.nanoTime() + delayMillis * 1_000_000;
+            while (shut || delayMillis > 0 && due - System.nanoTime() > 0) {
+                wait(shut ? 0 : Math.max(1, (due - System.nanoTime()) / 1_000_000));
+            }
+        }
+    }
+
+    private final GroupPlan plan;
+    private final Map<Way, Valve> valves = new ConcurrentHashMap<>();
+    private final List<ServerSocket> proxies = new ArrayList<>();
+    private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
+
+    /** A network that is whole. */
+    GroupNetwork(GroupPlan plan) throws IOException {
+        this.plan = plan;
+        Files.createDirectories(plan.directory());
+        for (Host from : plan.hosts()) {
+            StringBuilder table = new StringBuilder(LOOPBACK + " localhost\n");
+            for (Host to : plan.hosts()) {
+                boolean self = to.equals(from);
+                table.append(self ? LOOPBACK : seenFrom(from))
+                        .append(' ')
+                        .append(to.address())
+                        .append('\n');
+                if (!self) {
+                    valves.put(new Way(from.id(), to.id()), new Valve());
+                    listen(from, to);
+                }
+            }
+            Files.writeString(table(from.id()), table);
+        }
+    }
+
+    /** Where a host finds all others. */
+    private String seenFrom(Host host) {
+        return "127.0.1." + (1 + plan.hosts().indexOf(host));
+    }
+
+    private Path table(String host) {
+        return plan.directory().resolve(host + ".hosts");
+    }
+
+    /** The flag of a host's JVM that has it use this network. */
+    String flag(String host) {
+        return "-Djdk.net.hosts.file=" + table(host);
+    }
+
+    private void listen(Host from, Host to) throws IOException {
+        ServerSocket proxy = new ServerSocket();
+        proxies.add(proxy);
+        proxy.setReuseAddress(true);
+        proxy.bind(new InetSocketAddress(InetAddress.getByName(seenFrom(from)), to.port()), WAITING_CONNECTIONS);
+        start("proxy", () -> accept(proxy, from, to));
+    }
+
+    private static void start(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept(ServerSocket proxy, Host from, Host to) {
+        while (!proxy.isClosed()) {
+            try {
+                connect(proxy.accept(), from, to);
+            } catch (IOException down) {
+                // The host is down, so its peer's connection is closed; or the network is.
+            }
+        }
+    }
+
+    @SuppressWarnings("PMD.CloseResource") // the pumps close both
+    private void connect(Socket near, Host from, Host to) throws IOException {
+        connections.add(near);
+        Socket far = new Socket();
+        try {
+            far.connect(new InetSocketAddress(LOOPBACK, to.port()));
+        } catch (IOException down) {
+            close(near, far);
+            throw down;
+        }
+        connections.add(far);
+        near.setTcpNoDelay(true);
+        far.setTcpNoDelay(true);
+        start("to " + to.id(), () -> pump(near, far, valve(from.id(), to.id())));
+        start("from " + to.id(), () -> pump(far, near, valve(to.id(), from.id())));
+    }
+
+    private void pump(Socket source, Socket target, Valve valve) {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try {
+            InputStream in = source.getInputStream();
+            OutputStream out = target.getOutputStream();
+            for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+                valve.pass();
+                out.write(buffer, 0, count);
+            }
+        } catch (IOException broken) {
+            // One of the two is gone, and the other one hears of it.
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        } finally {
+            close(source, target);
+        }
+    }
+
+    private void close(Socket... sockets) {
+        for (Socket socket : sockets) {
+            connections.remove(socket);
+            try {
+                socket.close();
+            } catch (IOException gone) {
+                // Nobody uses it any more.
+            }
+        }
+    }
+
+    private Valve valve(String from, String to) {
+        Valve valve = valves.get(new Way(from, to));
+        if (valve == null) {
+            throw new IllegalArgumentException("no way from host " + from + " to " + to);
+        }
+        return valve;
+    }
+
+    /** From now on nothing that the host sends arrives. */
+    void mute(String host) {
+        others(host).forEach(other -> valve(host, other).set(true, 0));
+    }
+
+    /** From now on nothing that is sent to the host arrives. */
+    void deafen(String host) {
+        others(host).forEach(other -> valve(other, host).set(true, 0));
+    }
+
+    private List<String> others(String host) {
+        return plan.hosts().stream()
+                .map(Host::id)
+                .filter(other -> !other.equals(host))
+                .toList();
+    }
+
+    /** From now on everything arrives so much later. */
+    void slow(long millis) {
+        valves.values().forEach(valve -> valve.set(false, millis));
+    }
+
+    /**
+     * Makes the network whole again.
+     *
+     * @param broken whether all connections end, and what waits on them is lost; it arrives otherwise
+     */
+    void heal(boolean broken) {
+        if (broken) {
+            close(connections.toArray(Socket[]::new));
+        }
+        valves.values().forEach(valve -> valve.set(false, 0));
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (ServerSocket proxy : proxies) {
+            proxy.close();
+        }
+        heal(true);
+    }
+}

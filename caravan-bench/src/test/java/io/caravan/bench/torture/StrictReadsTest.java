@@ -1,0 +1,156 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.bench.torture.StrictReads.Change;
+import io.caravan.bench.torture.StrictReads.Read;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What strict reads may show, and what they may not. Times are invented. */
+class StrictReadsTest {
+    private static final long LIST = 7;
+
+    private final List<Change> changes = new ArrayList<>();
+    private final List<Read> reads = new ArrayList<>();
+
+    private void appended(long number, long sent, long answered, long sequence) {
+        changes.add(new Change(HostCall.append(LIST, number, 40), sent, answered, sequence));
+    }
+
+    private void unknown(HostCall call, long sent) {
+        changes.add(new Change(call, sent, StrictReads.NEVER, ListHistory.UNKNOWN));
+    }
+
+    private void read(long began, long ended, @Nullable ListModel seen) {
+        reads.add(new Read(began, ended, seen, "a"));
+    }
+
+    private @Nullable String problem() {
+        return StrictReads.problem(LIST, null, changes, reads);
+    }
+
+    private static ListModel list(long first, long... numbers) {
+        ListModel list = new ListModel(first);
+        for (long number : numbers) {
+            list.append(StoreModel.item(
+                    ByteBuffer.wrap(HostCall.append(LIST, number, 40).value())));
+        }
+        return list;
+    }
+
+    @Test
+    void aReadShowsTheListAsItWasAtSomeMomentMeanwhile() {
+        appended(1, 10, 20, 0);
+        appended(2, 30, 40, 1);
+        read(0, 5, null);
+        read(12, 15, null);
+        read(16, 19, list(0, 1));
+        read(25, 35, list(0, 1, 2));
+        read(36, 50, list(0, 1, 2));
+        assertThat(problem()).isNull();
+    }
+
+    @Test
+    void whatWasAcknowledgedBeforeItBeganMustBeThere() {
+        appended(1, 10, 20, 0);
+        appended(2, 30, 40, 1);
+        read(41, 50, list(0, 1));
+        assertThat(problem()).contains("at host a as [0, 1)", "it was one of [0, 2)");
+    }
+
+    @Test
+    void whatWasAcknowledgedMeanwhileNeedNot() {
+        appended(1, 10, 20, 0);
+        appended(2, 30, 40, 1);
+        read(39, 50, list(0, 1));
+        assertThat(problem()).isNull();
+    }
+
+    @Test
+    void whatHadNotBeenSentWhenItEndedMustNotBeThere() {
+        appended(1, 10, 20, 0);
+        appended(2, 30, 40, 1);
+        read(25, 29, list(0, 1, 2));
+        assertThat(problem()).contains("at host a as [0, 2)", "it was one of [0, 1)");
+    }
+
+    @Test
+    void aLaterReadMustNotShowLess() {
+        appended(1, 10, 50, 0);
+        read(20, 25, list(0, 1));
+        read(30, 35, null);
+        assertThat(problem()).contains("as missing");
+    }
+
+    @Test
+    void aReadAtTheSameTimeMayShowLess() {
+        appended(1, 10, 50, 0);
+        read(20, 31, list(0, 1));
+        read(30, 35, null);
+        assertThat(problem()).isNull();
+    }
+
+    @Test
+    void orderAndBytesCount() {
+        appended(1, 10, 20, 0);
+        appended(2, 30, 40, 1);
+        read(41, 50, list(0, 2, 1));
+        assertThat(problem()).contains("as [0, 2), which it was at no moment");
+    }
+
+    @Test
+    void aChangeOfUnknownFateMayBeMadeLaterButNotUnmade() {
+        appended(1, 10, 20, 0);
+        unknown(HostCall.append(LIST, 2, 40), 30);
+        read(35, 40, list(0, 1));
+        read(50, 60, list(0, 1, 2));
+        assertThat(problem()).isNull();
+        read(70, 80, list(0, 1));
+        assertThat(problem()).contains("as [0, 1)", "it was one of [0, 2)");
+    }
+
+    @Test
+    void whatWasShownTellsTheFateOfWhatNobodyAcknowledged() {
+        unknown(HostCall.append(LIST, 1, 40), 10);
+        read(15, 20, list(0, 1));
+        appended(2, 30, 40, 0);
+        assertThat(problem()).contains("is not explained by");
+    }
+
+    @Test
+    void aChangeIsNotMadeAfterALaterOne() {
+        unknown(HostCall.append(LIST, 1, 40), 10);
+        appended(2, 30, 40, 0);
+        read(41, 50, list(0, 2));
+        assertThat(problem()).isNull();
+        read(60, 70, list(0, 2, 1));
+        assertThat(problem()).contains("as [0, 2)");
+    }
+
+    @Test
+    void trimsAndDeletesCountByTheirFirstSequence() {
+        appended(1, 10, 20, 0);
+        appended(2, 21, 22, 1);
+        changes.add(new Change(HostCall.trim(LIST, 1), 30, 40, 1));
+        read(35, 36, list(1, 2));
+        read(45, 46, list(1, 2));
+        changes.add(new Change(HostCall.delete(LIST), 50, 60, -1));
+        read(61, 62, null);
+        assertThat(problem()).isNull();
+        read(63, 64, list(1, 2));
+        assertThat(problem()).contains("as [1, 2)", "it was one of missing");
+    }
+
+    @Test
+    void aTrimThatWasAcknowledgedStays() {
+        appended(1, 10, 20, 0);
+        appended(2, 21, 22, 1);
+        changes.add(new Change(HostCall.trim(LIST, 1), 30, 40, 1));
+        read(45, 46, list(0, 1, 2));
+        assertThat(problem()).contains("as [0, 2)", "it was one of [1, 2)");
+    }
+}
