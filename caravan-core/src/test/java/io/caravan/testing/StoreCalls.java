@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 public final class StoreCalls {
 
     /** Far more than anything takes on a busy machine. */
-    public static final long PATIENCE_SECONDS = 30;
+    public static final long PATIENCE_SECONDS = 120;
 
     /** For a write whose end the test does not wait for. */
     public static final WriteCallback NOBODY = new WriteCallback() {

@@ -25,7 +25,7 @@ public final class OpenLoop {
     private static final int WARM_UP_SECONDS = 3;
 
     /** How long answers to the last requests may take. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
      * The load to produce.

@@ -108,7 +108,7 @@ final class LiveService implements Measure {
                         "%,d appends a second of %d bytes to %,d documents, over %d connections for %d s, from the"
                                 + " first moment of a fresh server. Each is sent when it is due, whether or not"
                                 + " earlier ones are answered, and its time counts from then. An error answer is a"
-                                + " failure, and so is an append without an answer 5 s after the last one. The"
+                                + " failure, and so is an append without an answer 30 s after the last one. The"
                                 + " client is one thread that keeps a core busy. It has been warmed up on an echo"
                                 + " server within its process; the echo's last second is in the table and shows the"
                                 + " cost of the client and the machine alone. The client's own delay is included in"
