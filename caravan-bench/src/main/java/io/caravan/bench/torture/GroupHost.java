@@ -150,7 +150,7 @@ class GroupHost implements LeadershipListener {
         try {
             leads(member).join();
         } catch (CompletionException unconfirmed) {
-            throw new UnconfirmedException(unconfirmed.getCause());
+            throw new UnconfirmedException(unconfirmed);
         }
     }
 
