@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -100,6 +100,16 @@ test("imports", async (t) => {
     assert.equal(await stored("essay"), "my essay")
     assert.match(await stored("poem"), /^(old my poem|my poemold )$/)
     assert.equal(await stored("broken"), "")
+  })
+
+  await t.test("a SQLite database in WAL mode is told what to do about", async () => {
+    const bytes = await readFile(join(folder, "db.sqlite"))
+    // The versions of the file format for writing and reading.
+    bytes.fill(2, 18, 20)
+    await writeFile(join(folder, "wal.sqlite"), bytes)
+    const { status, output } = await run([`sqlite:${join(folder, "wal.sqlite")}`])
+    assert.equal(status, 1)
+    assert.match(output, /wal\.sqlite cannot be read: .*PRAGMA journal_mode = DELETE/)
   })
 
   await t.test("Hocuspocus's PostgreSQL", async (t) => {

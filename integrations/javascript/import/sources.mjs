@@ -41,7 +41,7 @@ async function* ofLeveldb(folder) {
 async function* ofSqlite(file, table) {
   const database = new sqlite.Database(file, { fileMustExist: true, readOnly: true })
   try {
-    const rows = database.prepare(`SELECT name, data FROM ${quoted(table)}`)
+    const rows = prepared(database, file, `SELECT name, data FROM ${quoted(table)}`)
     try {
       for (const { name, data } of rows.iterate()) {
         yield { name, update: data }
@@ -51,6 +51,16 @@ async function* ofSqlite(file, table) {
     }
   } finally {
     database.close()
+  }
+}
+
+/** The first statement opens the file. */
+function prepared(database, file, statement) {
+  try {
+    return database.prepare(statement)
+  } catch (cause) {
+    const advice = "if it is in WAL mode, stop its server and take it out: PRAGMA journal_mode = DELETE"
+    throw new Error(`${file} cannot be read: ${cause.message}; ${advice}`, { cause })
   }
 }
 

@@ -53,8 +53,8 @@ class GroupTortureTest {
     }
 
     /**
-     * A leader that answers without asking is met too seldom for a bounded number of rounds: GroupFaultsTest has a leader
-     * without a majority confirm that it leads.
+     * A leader that answers without asking is met too seldom for a bounded number of rounds: in GroupFaultsTest a leader
+     * without a majority is asked, and must not confirm that it leads.
      */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READS_WITHOUT_ASKING")
