@@ -46,7 +46,7 @@ function agrees(expected, { error, answer }) {
 async function runSteps(client, path) {
   const listed = (await client.call('COMMAND', 'LIST')).map((name) => name.toUpperCase());
   // Messages need a connection of their own, see runMethods.
-  const used = new Set(['SUBSCRIBE', 'UNSUBSCRIBE']);
+  const used = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNSUBSCRIBE']);
   for (const { words, expected } of steps(path)) {
     // ioredis cannot switch protocol versions on an open connection.
     if (words[0] === 'HELLO' && words[1] !== '4') {
@@ -79,6 +79,11 @@ async function runMethods(client, other) {
   assert.strictEqual(await client.publish('io:b', 'hello'), 1);
   assert.deepStrictEqual(await message, ['io:b', 'hello']);
   assert.strictEqual(await listener.unsubscribe(), 0);
+  assert.strictEqual(await listener.psubscribe('io:*', 'other:*'), 2);
+  const matched = new Promise((resolve) => listener.once('pmessage', (...heard) => resolve(heard)));
+  assert.strictEqual(await client.publish('io:c', 'hello'), 1);
+  assert.deepStrictEqual(await matched, ['io:*', 'io:c', 'hello']);
+  assert.strictEqual(await listener.punsubscribe(), 0);
   await listener.quit();
   assert.deepStrictEqual(await client.blpop('io:none', 0.01), null);
   const tail = other.call('CARAVAN.READ', 'io:tail', 'FROM', 0, 'BLOCK', 20000);

@@ -1,6 +1,9 @@
 package io.caravan;
 
-/** What has happened to a write before it is acknowledged. */
+/**
+ * What has happened to a write before it is acknowledged; the strongest first. A store has a level, and a
+ * {@link WriteBatch} may ask for a weaker one.
+ */
 public enum Durability {
 
     /** Forced to the disk: survives the process, the operating system and a power loss. */
@@ -13,5 +16,15 @@ public enum Durability {
      * In memory only: survives nothing. It is written soon after, and a clean close keeps all of it. For tests and
      * caches.
      */
-    NONE
+    NONE;
+
+    /** The stronger of the two levels. */
+    public Durability orStronger(Durability other) {
+        return compareTo(other) <= 0 ? this : other;
+    }
+
+    /** The weaker of the two levels. */
+    public Durability orWeaker(Durability other) {
+        return compareTo(other) >= 0 ? this : other;
+    }
 }

@@ -11,6 +11,7 @@ import io.caravan.io.ReadOnlyStorage;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -190,6 +191,16 @@ public final class DurableListStore implements ListStore {
     @Override
     public @Nullable ListInfo info(long id) {
         return engine.info(id);
+    }
+
+    @Override
+    public @Nullable ListInfo accepted(long id) {
+        return engine.accepted(id);
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        engine.acceptedLengths(id, more);
     }
 
     @Override

@@ -21,10 +21,7 @@ public sealed interface FlushPolicy {
      * @param delay from 0 to one minute
      */
     static FlushPolicy fixedDelay(Duration delay) {
-        if (delay.isNegative() || delay.compareTo(FixedDelay.MAX) > 0) {
-            throw new IllegalArgumentException("delay must be from 0 to " + FixedDelay.MAX + ", was " + delay);
-        }
-        return new FixedDelay(delay.toNanos());
+        return new FixedDelay(FixedDelay.nanos(delay));
     }
 
     /**
@@ -53,6 +50,13 @@ public sealed interface FlushPolicy {
 
         public FixedDelay {
             Arguments.between(delayNanos, 0, MAX.toNanos(), "delayNanos");
+        }
+
+        static long nanos(Duration delay) {
+            if (delay.isNegative() || delay.compareTo(MAX) > 0) {
+                throw new IllegalArgumentException("delay must be from 0 to " + MAX + ", was " + delay);
+            }
+            return delay.toNanos();
         }
     }
 

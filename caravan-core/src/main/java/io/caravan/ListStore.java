@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, has changed nothing, and
  * its callback is never called. A write that was accepted calls its callback exactly once: {@code success} when it is
- * durable at the store's {@link Durability} level, or {@code failure} when the store failed first.
+ * durable at the store's {@link Durability} level, or at the weaker one that a
+ * {@linkplain WriteBatch#durability(Durability) batch asks for}, or {@code failure} when the store failed first. At any
+ * level the writes that a crash leaves are the first ones up to some point, in the order in which they were accepted.
  *
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
  * There, on a store thread, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
@@ -34,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * rather than wait: {@code join} and {@code get} of another future throw {@link IllegalStateException} there. The store
  * does not bound how many futures wait for their dependents; a writer that is faster than they are has to.
  *
- * <p><b>Reads</b> see only what is durable: a read asks for the flush of the list's last accepted change and waits for
+ * <p><b>Reads</b> see only what is durable at the level at which it was written (at {@link Durability#NONE}, as at
+ * {@link Durability#PROCESS}): a read asks for the flush of the list's last accepted change and waits for
  * it, and then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. A thread reads whatever
  * it wrote before, acknowledged or not. A stream runs outside the store's locks: it may be slow, may read and write in
  * turn, and what it throws reaches the reader.
@@ -179,6 +183,20 @@ public interface ListStore extends AutoCloseable {
     ListInfo info(long id);
 
     /**
+     * What the list holds as accepted so far, or null when there is no such list: for whoever decides on the next write
+     * to it. Unlike {@link #info} it waits for no write, may be called on any thread, and a crash can still take back
+     * what it tells.
+     */
+    @Nullable
+    ListInfo accepted(long id);
+
+    /**
+     * Calls {@code more} with the length in bytes of each retained value as accepted so far, oldest first, until it
+     * returns false. Reads no value and waits for no write, like {@link #accepted}. Takes time for each length.
+     */
+    void acceptedLengths(long id, IntPredicate more);
+
+    /**
      * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only
      * lists that are durable; those created or deleted meanwhile may be among them or not. The action runs outside the
      * store's locks.
@@ -278,6 +296,14 @@ public interface ListStore extends AutoCloseable {
         return () -> {};
     }
 
+    /**
+     * The stores that this one is put together of, by their numbers: itself, but for a {@link GroupedStore}. They are its
+     * own to close.
+     */
+    default List<ListStore> groups() {
+        return List.of(this);
+    }
+
     /** Whether a write would most likely find room now. */
     boolean writable();
 
@@ -295,7 +321,8 @@ public interface ListStore extends AutoCloseable {
     Executor futureExecutor();
 
     /**
-     * Returns when everything accepted so far is durable at the store's level and its callbacks have been called.
+     * Returns when everything accepted so far, at whatever level, is durable at the store's, and its callbacks have been
+     * called.
      * Futures complete a little later.
      */
     void flush();

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
@@ -295,6 +296,31 @@ public final class MemoryListStore implements ListStore {
             checkOpen();
             MemoryList list = lists.get(id);
             return list == null ? null : list.info(id);
+        }
+    }
+
+    @Override
+    public @Nullable ListInfo accepted(long id) {
+        synchronized (lock) {
+            checkOpen();
+            MemoryList list = lists.get(id);
+            return list == null ? null : list.info(id);
+        }
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        Objects.requireNonNull(more, "more");
+        byte[][] values;
+        synchronized (lock) {
+            checkOpen();
+            MemoryList list = lists.get(id);
+            values = list == null ? new byte[0][] : list.valuesFrom(list.firstSequence());
+        }
+        for (byte[] value : values) {
+            if (!more.test(value.length)) {
+                return;
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.Threading;
+import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
 import io.caravan.io.PieceStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Objects;
 
 /**
@@ -32,10 +35,14 @@ public final class Replica implements AutoCloseable {
      *
      * @param config of {@link Durability#PROCESS}; its segment sizes must be the same on every host of the group
      * @param storeId what all replicas of the group, and no other store, are called
+     * @param forcedLsn what {@link #forcedPosition()} was known to be before; 0 when nothing is known. A power cut may
+     *     have taken any frame behind it and left later ones: the log then ends at the gap, and {@link #position()} says
+     *     where
      * @throws StoreDirectoryException when the directory holds another store; nothing was changed
+     * @throws CorruptStoreException when a frame that was forced is damaged; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
-    public static Replica open(StoreConfig config, long storeId) {
+    public static Replica open(StoreConfig config, long storeId, long forcedLsn) {
         if (config.durability() != Durability.PROCESS) {
             throw new IllegalArgumentException(
                     "a replica has durability PROCESS, as its group makes writes durable; was " + config.durability());
@@ -43,7 +50,25 @@ public final class Replica implements AutoCloseable {
         return new Replica(OwnThread.call(
                 "open " + config.directory(),
                 () -> Engine.openReplica(
-                        config, FileStorage.openOrCreate(config.directory()), System::nanoTime, storeId)));
+                        config,
+                        FileStorage.openOrCreate(config.directory()),
+                        System::nanoTime,
+                        Threading.THREADS,
+                        storeId,
+                        forcedLsn)));
+    }
+
+    /**
+     * Reads every byte of the closed replica in the directory, as {@link DurableListStore#verify(Path,
+     * VerifyReport.Progress)} does of a store. A gap behind what was forced is no fault: the log ends there, and the host
+     * hears the rest again.
+     *
+     * @param forcedLsn as for {@link #open}
+     * @throws StoreLockedException when it is open
+     * @throws StoreDirectoryException when there is no store
+     */
+    public static VerifyReport verify(Path directory, long forcedLsn, VerifyReport.Progress progress) {
+        return OwnThread.call("verify " + directory, () -> Verifier.verifyReplica(directory, forcedLsn, progress));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.caravan;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -31,8 +32,13 @@ public final class WriteBatch {
     /** The batch is refused unless the list's next sequence is {@code nextSequence}; 0 for a missing list. */
     public record Expectation(long id, long nextSequence) {}
 
+    /** What {@link #flushDelayNanos()} says of a batch that is flushed as the store's policy wants it. */
+    public static final long BY_POLICY = -1;
+
     private final List<Operation> operations = new ArrayList<>();
     private final List<Expectation> expectations = new ArrayList<>();
+    private Durability durability = Durability.SYNC;
+    private long flushDelayNanos = BY_POLICY;
 
     private WriteBatch() {}
 
@@ -63,6 +69,42 @@ public final class WriteBatch {
     public WriteBatch expect(long id, long nextSequence) {
         expectations.add(new Expectation(id, Arguments.notNegative(nextSequence, "nextSequence")));
         return this;
+    }
+
+    /**
+     * How durable the batch shall be before it is acknowledged, where the store's own level is stronger; without this,
+     * and at most, as durable as the store promises. The batch takes its place among the writes of every level all the
+     * same: what a crash takes back are the last writes, never one before another that is kept. So a batch is as durable
+     * as the strongest that was acknowledged after it, at the latest when the store has made a checkpoint or, if it is a
+     * {@link Durability#SYNC} one, {@link ListStore#flush()} has returned. A store that belongs to a group
+     * ({@link Replica}) commits every batch to the group before it acknowledges it.
+     */
+    public WriteBatch durability(Durability level) {
+        durability = Objects.requireNonNull(level, "level");
+        return this;
+    }
+
+    /** The level that was asked for; {@link Durability#SYNC} when none was. */
+    public Durability durability() {
+        return durability;
+    }
+
+    /**
+     * How long the batch may wait for others to share its flush, in place of the store's {@link FlushPolicy}: fewer forces,
+     * for a later acknowledgement. Writes that share a flush wait as long as the least patient of them, counted from the
+     * first; and no longer than until somebody reads one of their lists, asks for a {@linkplain ListStore#flush() flush},
+     * or needs the room.
+     *
+     * @param delay from 0 to one minute
+     */
+    public WriteBatch flushDelay(Duration delay) {
+        flushDelayNanos = FlushPolicy.FixedDelay.nanos(delay);
+        return this;
+    }
+
+    /** The delay that was asked for, in nanoseconds; {@link #BY_POLICY} when none was. */
+    public long flushDelayNanos() {
+        return flushDelayNanos;
     }
 
     /** The operations, in order; read-only. */

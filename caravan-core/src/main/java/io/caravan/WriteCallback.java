@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 public interface WriteCallback {
 
     /**
-     * The write is durable at the store's {@link Durability} level.
+     * The write is durable at the store's {@link Durability} level, or at the weaker one that it asked for.
      *
      * @param sequence what the method that took the callback says
      */

@@ -35,7 +35,7 @@ final class ReplicaCopyTest {
     @Test
     void aReplicaIsSentWhileItLeadsAndTheCopyHearsTheRest() throws IOException {
         List<ByteBuffer> frames = new ArrayList<>();
-        try (Replica leader = Replica.open(config("leader"), STORE_ID)) {
+        try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
             leader.lead(frame ->
                     frames.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
             for (int i = 0; i < 40; i++) {
@@ -55,7 +55,7 @@ final class ReplicaCopyTest {
             assertThat(DurableListStore.verify(directory.resolve("copy"), VerifyReport.Progress.NONE)
                             .faults())
                     .isEmpty();
-            try (Replica copy = Replica.open(config("leader").withDirectory(directory.resolve("copy")), STORE_ID)) {
+            try (Replica copy = Replica.open(config("leader").withDirectory(directory.resolve("copy")), STORE_ID, 0)) {
                 assertThat(copy.position()).isBetween(1L, end).isLessThanOrEqualTo(leader.position());
                 frames.forEach(copy::replay);
                 copy.force();
@@ -71,7 +71,7 @@ final class ReplicaCopyTest {
 
     @Test
     void nobodyWantsAnyMore() {
-        try (Replica leader = Replica.open(config("leader"), STORE_ID)) {
+        try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
             assertThatExceptionOfType(StoreIoException.class)
                     .isThrownBy(() -> leader.send(
                             piece -> {

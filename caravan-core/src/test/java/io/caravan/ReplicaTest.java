@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.ModelLists;
@@ -16,6 +17,7 @@ import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
+import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -45,7 +47,7 @@ final class ReplicaTest {
     private final List<ByteBuffer> frames = new ArrayList<>();
 
     private Replica open(String name) {
-        return Replica.open(config(name), STORE_ID);
+        return Replica.open(config(name), STORE_ID, 0);
     }
 
     private StoreConfig config(String name) {
@@ -74,9 +76,9 @@ final class ReplicaTest {
         Seeds.forEach(Rounds.of(2, 50), seed -> {
             Path place = directory.resolve("seed" + seed);
             ExecutorService followers = Executors.newSingleThreadExecutor();
-            try (Replica leader = Replica.open(config(place + "/leader"), STORE_ID);
-                    Replica first = Replica.open(config(place + "/first"), STORE_ID);
-                    Replica second = Replica.open(config(place + "/second"), STORE_ID)) {
+            try (Replica leader = Replica.open(config(place + "/leader"), STORE_ID, 0);
+                    Replica first = Replica.open(config(place + "/first"), STORE_ID, 0);
+                    Replica second = Replica.open(config(place + "/second"), STORE_ID, 0)) {
                 leader.lead(frame -> await(
                         CompletableFuture.supplyAsync(() -> first.replay(frame) && second.replay(frame), followers)));
                 ModelLists model = new ModelLists(SmallStore.MAX_VALUE_BYTES);
@@ -331,11 +333,54 @@ final class ReplicaTest {
                 .isEmpty();
     }
 
+    /** Its log is not forced frame by frame: the system may have written later ones before it. */
+    @Test
+    void aPowerCutMayTakeAFrameThatWasNotForcedAndLeaveThoseBehindIt() throws IOException {
+        try (Replica leader = leader()) {
+            DirectoryImage whole;
+            long forced;
+            try (Replica follower = open("follower")) {
+                for (int i = 0; i < 8; i++) {
+                    append(leader, 1, 100 + i);
+                    follower.replay(frames.get(i));
+                }
+                forced = follower.force();
+                whole = DirectoryImage.of(directory.resolve("follower"));
+            }
+            long lost = frames.get(5).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
+            LogGeometry geometry = new LogGeometry(config("cut").logSegmentBytes());
+            whole.withFlip(
+                            FileNames.LOG.of(geometry.segmentOf(lost)),
+                            geometry.offsetOf(lost) + FrameLayout.HEADER_BYTES)
+                    .writeTo(directory.resolve("cut"));
+            assertThatExceptionOfType(CorruptStoreException.class)
+                    .as("it was forced, so no power cut took it")
+                    .isThrownBy(() -> Replica.open(config("cut"), STORE_ID, forced))
+                    .withMessageContaining("LSN " + lost + ": no valid frame");
+            assertThat(faults(forced)).isNotEmpty();
+            assertThat(faults(lost)).as("the host hears it again").isEmpty();
+            try (Replica cut = Replica.open(config("cut"), STORE_ID, lost)) {
+                assertThat(cut.position()).isEqualTo(lost);
+                append(leader, 2, 10);
+                frames.forEach(cut::replay);
+                assertThat(StoreContents.of(cut.store())).isEqualTo(StoreContents.of(leader.store()));
+            }
+            assertThat(DurableListStore.verify(directory.resolve("cut"), VerifyReport.Progress.NONE)
+                            .faults())
+                    .isEmpty();
+        }
+    }
+
+    private List<CaravanException> faults(long forcedLsn) {
+        return Replica.verify(directory.resolve("cut"), forcedLsn, VerifyReport.Progress.NONE)
+                .faults();
+    }
+
     @Test
     void aReplicaLeavesForcingToItsGroup() {
         StoreConfig config = SmallStore.config(directory.resolve("sync")).build();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Replica.open(config, STORE_ID))
+                .isThrownBy(() -> Replica.open(config, STORE_ID, 0))
                 .withMessageContaining("durability PROCESS");
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class WriteBatchTest {
@@ -41,8 +42,19 @@ class WriteBatchTest {
         assertThatNullPointerException().isThrownBy(() -> batch.append(1, null));
         assertThatIllegalArgumentException().isThrownBy(() -> batch.trimTo(1, -1));
         assertThatIllegalArgumentException().isThrownBy(() -> batch.expect(1, -1));
+        assertThatIllegalArgumentException().isThrownBy(() -> batch.flushDelay(Duration.ofMillis(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> batch.flushDelay(Duration.ofSeconds(61)));
         assertThat(batch.operations()).isEmpty();
         assertThat(batch.expectations()).isEmpty();
+        assertThat(batch.flushDelayNanos()).isEqualTo(WriteBatch.BY_POLICY);
+    }
+
+    @Test
+    void aDelayIsKeptToTheNanosecond() {
+        assertThat(WriteBatch.create().flushDelay(Duration.ofNanos(1)).flushDelayNanos())
+                .isEqualTo(1);
+        assertThat(WriteBatch.create().flushDelay(Duration.ofMinutes(1)).flushDelayNanos())
+                .isEqualTo(60_000_000_000L);
     }
 
     @Test

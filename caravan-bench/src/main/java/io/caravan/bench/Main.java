@@ -1,7 +1,9 @@
 package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
+import io.caravan.bench.cluster.ClusterCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.engine.GroupsCommand;
 import io.caravan.bench.fragmentation.FragmentationCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.layers.LayersCommand;
@@ -27,6 +29,7 @@ import picocli.CommandLine.Command;
             WritePatternsCommand.class,
             TimersCommand.class,
             EngineCommand.class,
+            GroupsCommand.class,
             GateCommand.class,
             LayersCommand.class,
             ScalingCommand.class,
@@ -36,6 +39,7 @@ import picocli.CommandLine.Command;
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,
+            ClusterCommand.class,
             SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
@@ -52,6 +56,7 @@ import picocli.CommandLine.Command;
             "  bench load --rate 16000",
             "  bench service --seconds 20",
             "  bench server --only redis,http",
+            "  bench cluster --quick",
             "  bench archive --only documents"
         })
 public final class Main {

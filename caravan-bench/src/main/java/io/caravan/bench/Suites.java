@@ -9,12 +9,14 @@ public final class Suites {
             "write-patterns",
             "timers",
             "engine",
+            "groups",
             "scaling",
             "layers",
             "flush-policies",
             "fragmentation",
             "life",
             "service",
+            "cluster",
             "seeds");
 
     private Suites() {}

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Up to which Raft entry this host's store needs the Raft log no more, because the store's own files have everything,
  * forced. Kept in a small file, written after that force: an old one only means that some frames are heard again.
  *
- * <p>For one thread, but for {@link #durable()}.
+ * <p>Raft is told of files that were received when it takes them over, and not before: a follower that seems to have them
+ * is not asked whether it has, and Raft then waits for that question for ever.
+ *
+ * <p>For one thread, but for {@link #durable()} and what Raft asks.
  */
 final class AppliedMark {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
@@ -45,11 +48,17 @@ final class AppliedMark {
     private final Path file;
     private final Deque<Applied> applied = new ArrayDeque<>();
     private volatile @Nullable Applied durable;
+    /** The same as {@link #durable}, unless files were received that Raft has not taken over. */
+    private volatile @Nullable Applied told;
+
+    private volatile boolean untold;
+    private int looksWhileUntold;
 
     /** Reads the mark that the directory has, if any. */
     AppliedMark(Path directory) throws IOException {
         this.file = directory.resolve("applied");
         this.durable = Files.exists(file) ? read() : null;
+        this.told = durable;
     }
 
     private Applied read() throws IOException {
@@ -95,13 +104,35 @@ final class AppliedMark {
         if (newest != null) {
             write(newest);
             durable = newest;
+            if (!untold) {
+                told = newest;
+            }
         }
+    }
+
+    /** What Raft may know of this host's files. */
+    @Nullable
+    Applied told() {
+        return told;
+    }
+
+    /** Looks, and says whether files were received so many looks ago, and Raft has not taken them over. For one thread. */
+    boolean isForgotten(int patience) {
+        looksWhileUntold = untold ? looksWhileUntold + 1 : 0;
+        return looksWhileUntold == patience;
+    }
+
+    /** Raft takes over the files that were received. */
+    void tell() {
+        told = durable;
+        untold = false;
     }
 
     /** The store was replaced by one that has everything up to this entry, forced. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);
+        untold = true;
         durable = entry;
     }
 

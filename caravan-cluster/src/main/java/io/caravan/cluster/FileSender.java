@@ -135,6 +135,14 @@ final class FileSender {
                 .map(SentFiles::progress);
     }
 
+    /** How much of each copy that is under way was sent. */
+    List<Long> sentBytes() {
+        return copies.values().stream()
+                .filter(copy -> !copy.ended().isDone())
+                .map(copy -> copy.progress().bytes())
+                .toList();
+    }
+
     /** The entry from which on the Raft log must be kept for hosts that are sent files; empty when there are none. */
     OptionalLong firstHeld() {
         return copies.values().stream()

@@ -1,6 +1,9 @@
 package io.caravan.cluster;
 
+import io.caravan.DurableListStore;
+import io.caravan.Replica;
 import io.caravan.StoreDirectoryException;
+import io.caravan.VerifyReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -53,6 +57,10 @@ public final class GroupMember implements AutoCloseable {
     private final GroupStateMachine state;
     private final Membership membership;
     private final Confirmations confirmations;
+    /** How many entries this host has proposed whose fate it does not know yet. */
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    private final LeaderWatch watch;
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
@@ -75,6 +83,8 @@ public final class GroupMember implements AutoCloseable {
                 config.self(),
                 this::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
+        this.watch = new LeaderWatch(
+                config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
     }
 
     /** The hosts of a new group, which its log has from the first leader on. Who joins knows from the log only. */
@@ -103,11 +113,36 @@ public final class GroupMember implements AutoCloseable {
         try {
             member.server.start();
             member.requireMember();
+            member.watch.start();
         } catch (IOException | RuntimeException failed) {
             member.close();
             throw failed;
         }
         return member;
+    }
+
+    /**
+     * Reads every byte of the replica of a host that is stopped, and reports every fault. What a power cut has taken of
+     * the log, and the host hears again when it is started, is none.
+     *
+     * @param store the replica's directory
+     * @param raftDirectory the host's; without a Raft log in it, nothing of the store counts as heard again
+     * @throws io.caravan.StoreLockedException when the host runs
+     * @throws StoreDirectoryException when there is no store
+     * @throws IOException when the Raft directory cannot be read
+     */
+    public static VerifyReport verify(Path store, Path raftDirectory, VerifyReport.Progress progress)
+            throws IOException {
+        try (Stream<Path> groups = Files.isDirectory(raftDirectory) ? Files.list(raftDirectory) : Stream.empty()) {
+            Optional<Path> marks = groups.map(group -> group.resolve("sm"))
+                    .filter(Files::isDirectory)
+                    .findFirst();
+            if (marks.isEmpty()) {
+                return DurableListStore.verify(store, progress);
+            }
+            AppliedMark.Applied durable = new AppliedMark(marks.get()).durable();
+            return Replica.verify(store, durable == null ? 0 : durable.endLsn(), progress);
+        }
     }
 
     private static void requireRightStart(GroupConfig config) throws IOException {
@@ -180,6 +215,8 @@ public final class GroupMember implements AutoCloseable {
     /** Done when the group has committed the entry, in this host's term, and this host has applied it. */
     private CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
+        underWay.incrementAndGet();
+        committed.whenComplete((done, failed) -> underWay.decrementAndGet());
         try {
             server.submitClientRequestAsync(request(entry)).whenComplete((reply, problem) -> {
                 Throwable failure = problem != null ? problem : failure(reply);
@@ -437,6 +474,9 @@ public final class GroupMember implements AutoCloseable {
     /** Stops: the listener lets go of the store, which is closed. Another host takes over leadership. */
     @Override
     public void close() throws IOException {
+        watch.close();
+        state.giveUp();
         server.close();
+        state.awaitLeft();
     }
 }

@@ -47,8 +47,8 @@ final class GroupReplica {
     }
 
     private Replica open() {
-        Replica opened = Replica.open(config.store(), config.storeId());
         Applied durable = mark.durable();
+        Replica opened = Replica.open(config.store(), config.storeId(), durable == null ? 0 : durable.endLsn());
         if (durable != null) {
             requireReached(opened, durable);
         }
@@ -168,7 +168,9 @@ final class GroupReplica {
     private void requireSound(Path received, Applied copied, long before) throws IOException {
         try {
             long position;
-            try (Replica copy = Replica.open(config.store().withDirectory(received), config.storeId())) {
+            // They end where they were forced: a gap in them is damage.
+            try (Replica copy =
+                    Replica.open(config.store().withDirectory(received), config.storeId(), Long.MAX_VALUE)) {
                 copy.force();
                 position = copy.position();
             }

@@ -6,7 +6,10 @@ import io.caravan.cluster.AppliedMark.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
@@ -26,6 +30,7 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -72,8 +77,14 @@ final class GroupStateMachine extends BaseStateMachine {
     private volatile @Nullable RaftCommitLog leading;
 
     private volatile boolean closing;
+    /** Closes this host, which leaves; null while it takes part. */
+    private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
-    /** When this host was elected, {@code givesWay} says whether another has taken leadership over instead. */
+    /**
+     * The state of a host that takes no part yet.
+     *
+     * @param givesWay when this host was elected, says whether another has taken leadership over instead
+     */
     GroupStateMachine(
             GroupConfig config,
             LeadershipListener listener,
@@ -100,6 +111,7 @@ final class GroupStateMachine extends BaseStateMachine {
         AppliedMark known =
                 new AppliedMark(storage.getStorageDir().getStateMachineDir().toPath());
         mark = known;
+        RaftLogStart.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
         keeper = new RaftLogKeeper(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
         replica = new GroupReplica(config, known, () -> closing);
         Applied durable = known.durable();
@@ -122,7 +134,7 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public @Nullable SnapshotInfo getLatestSnapshot() {
         AppliedMark known = mark;
-        return known == null ? null : known.durable();
+        return known == null ? null : known.told();
     }
 
     @Override
@@ -135,11 +147,17 @@ final class GroupStateMachine extends BaseStateMachine {
         return CompletableFuture.completedFuture(Message.EMPTY);
     }
 
+    /** What is not applied, because this host leaves or is closing, it hears again when it is started again. */
     private void apply(TermIndex place, ByteBuffer frame) {
-        while (!applied(place, frame)) {
-            // An entry of another leader: this host leads no longer, and has not been told yet.
-            resign("another host leads the group");
-            awaitRole();
+        try {
+            // Roles change no more when it closes; and nothing may be applied behind what was not.
+            while (!closing && leaver.get() == null && !applied(place, frame)) {
+                // An entry of another leader: this host leads no longer, and has not been told yet.
+                resign("another host leads the group");
+                awaitRole();
+            }
+        } catch (IllegalStateException lacking) {
+            leave(lacking);
         }
     }
 
@@ -269,9 +287,10 @@ final class GroupStateMachine extends BaseStateMachine {
         return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
     }
 
-    /** The store was replaced already; Raft is about to go on behind it. */
+    /** The store was replaced already; Raft is about to drop its log and go on behind it. */
     @Override
     public void pause() {
+        initialized(mark).tell();
         getLifeCycle().transition(LifeCycle.State.PAUSING);
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
@@ -281,6 +300,20 @@ final class GroupStateMachine extends BaseStateMachine {
     public synchronized void reinitialize() {
         goOnBehind(Objects.requireNonNull(initialized(mark).durable()));
         getLifeCycle().startAndTransition(() -> {});
+    }
+
+    /**
+     * A look, one each election timeout, at whether Raft has taken over the files that were received. If the leader was
+     * lost just then, and the next one could do without files, nobody asks for them, and this host takes no entries. When
+     * it is started again, it goes on behind the files.
+     *
+     * @param patience after so many looks the host leaves
+     */
+    void lookAfterFiles(int patience) {
+        if (initialized(mark).isForgotten(patience)) {
+            leave(new IllegalStateException(
+                    "host " + config.self() + " has received files, and no leader asks for them"));
+        }
     }
 
     @Override
@@ -342,8 +375,14 @@ final class GroupStateMachine extends BaseStateMachine {
             if (closing || leading != null || !initialized(raft).isLeaderReady()) {
                 return;
             }
-            RaftCommitLog term = new RaftCommitLog(propose);
             leader = initialized(replica).now();
+            if (leader.position() < appliedLsn) {
+                leave(new IllegalStateException(
+                        "host " + config.self() + " had applied what its group has committed up to" + " LSN "
+                                + appliedLsn + ", and its store ends at " + leader.position() + " now"));
+                return;
+            }
+            RaftCommitLog term = new RaftCommitLog(propose);
             leader.lead(term);
             leading = term;
         }
@@ -362,15 +401,89 @@ final class GroupStateMachine extends BaseStateMachine {
         LOG.info("{} follows", config.self());
         sender.stop("this host leads no longer");
         listener.follows();
+        leading = null;
         GroupReplica follower = initialized(replica);
         follower.reopen();
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
-            follower.replay("of the last frame that it led", last);
+            try {
+                follower.replay("of the last frame that it led", last);
+            } catch (IllegalStateException lacking) {
+                leave(lacking);
+                return;
+            }
         }
-        leading = null;
         // Raft may take this host for the leader still, as only its store has failed.
         inTurn(this::becomeLeader);
+    }
+
+    /** Its log stays failed for good, though the cause may go, as when a full disk has room again. */
+    @Override
+    public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
+        leave(new IllegalStateException("Raft cannot write the log of host " + config.self(), cause));
+    }
+
+    /**
+     * Ends this host's part in the group, which takes it for lost until it is started again. So it neither leads nor votes
+     * when its store lacks what it had, before it has heard that again.
+     */
+    private void leave(IllegalStateException why) {
+        // Closing waits for the threads of roles and of entries, and this is one of them.
+        Thread thread = new Thread(this::endPart, "caravan-leave " + config.self());
+        thread.setDaemon(true);
+        if (!closing && leaver.compareAndSet(null, thread)) {
+            LOG.error("{}: leaves its group; start it again", config.self(), why);
+            giveUp();
+            thread.start();
+        }
+    }
+
+    /** Whatever is tried again and again ends, and nothing of the sort is begun: Raft cannot close while it is. */
+    void giveUp() {
+        closing = true;
+    }
+
+    /** Returns when a host that has left by itself is closed, or is not within a while. */
+    void awaitLeft() throws IOException {
+        Thread thread = leaver.get();
+        if (thread == null) {
+            return;
+        }
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(2 * STOP_SECONDS));
+            if (thread.isAlive()) {
+                throw new IOException(
+                        config.self() + " has left its group and is not closed within " + 2 * STOP_SECONDS + " s");
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void endPart() {
+        try {
+            initialized(raft).division().close();
+        } catch (IOException gone) {
+            LOG.debug("{}: takes no part in its group already", config.self(), gone);
+        }
+    }
+
+    /** What shows that the group moves: how far this host and each of the others are, and the files that they are sent. */
+    List<Long> howFar() {
+        List<Long> all = new ArrayList<>();
+        try {
+            DivisionInfo info = initialized(raft).division().getInfo();
+            all.add(info.getLastAppliedIndex());
+            // Null, when leadership was lost a moment ago.
+            long[] others = info.getFollowerMatchIndices();
+            if (others != null) {
+                Arrays.stream(others).forEach(all::add);
+            }
+        } catch (IOException left) {
+            return List.of();
+        }
+        all.addAll(sender.sentBytes());
+        return all;
     }
 
     @Override

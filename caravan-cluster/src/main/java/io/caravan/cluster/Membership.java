@@ -221,8 +221,8 @@ final class Membership {
         return 2 * there <= voters.size();
     }
 
-    /** Ends this host's term. The change that is under way then fails. */
-    private void stepDown() throws IOException {
+    /** Ends this host's term. A change that is under way then fails. */
+    void stepDown() throws IOException {
         server.transferLeadershipAsync(new TransferLeadershipRequest(
                 ClientId.randomId(),
                 server.getId(),

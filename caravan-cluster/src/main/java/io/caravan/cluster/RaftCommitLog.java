@@ -18,6 +18,7 @@ final class RaftCommitLog implements CommitLog {
     private @Nullable Throwable abandoned;
     private byte @Nullable [] lastCommitted;
 
+    /** A term that begins. */
     RaftCommitLog(BiConsumer<byte[], Proposal> propose) {
         this.propose = propose;
     }

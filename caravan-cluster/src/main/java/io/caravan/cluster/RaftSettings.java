@@ -45,6 +45,10 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
+        // A leader that lost its majority stands for election no later than others, or a group whose other hosts lack
+        // entries has no leader meanwhile. Ratis also takes this for the pause of a JVM after which a leader gives up.
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
+                properties, millis(longestElectionMillis(config)));
 
         RaftServerConfigKeys.setStagingTimeout(properties, millis(Math.max(JOINING_MILLIS, 6 * election)));
 
@@ -56,6 +60,9 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * entry.getSize()));
+        // Otherwise a follower appends later than it looks at the leader's term, behind other entries and their forces.
+        // It may vote for another leader in between, and its answer then commits what that one does not have.
+        RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
 
         // RaftLogKeeper drops the log, by whole segments; a host that is behind it gets files by FileReceiver.

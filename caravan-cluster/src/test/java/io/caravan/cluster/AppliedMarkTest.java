@@ -45,6 +45,40 @@ final class AppliedMarkTest {
     }
 
     @Test
+    void raftIsToldOfReceivedFilesWhenItTakesThemOver() throws IOException {
+        AppliedMark mark = new AppliedMark(directory);
+        mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
+        mark.forced(3 * FRAME_BYTES);
+        AppliedMark.Applied before = mark.durable();
+        assertThat(mark.told()).isEqualTo(before);
+        mark.replaced(new AppliedMark.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
+        mark.applied(TermIndex.valueOf(2, 95), 95 * FRAME_BYTES);
+        mark.forced(95 * FRAME_BYTES);
+        assertThat(mark.told()).isEqualTo(before);
+        mark.tell();
+        assertThat(mark.told()).isEqualTo(mark.durable());
+        mark.applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES);
+        mark.forced(99 * FRAME_BYTES);
+        assertThat(mark.told()).isEqualTo(new AppliedMark.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
+    }
+
+    /** No leader may ask for them any more. */
+    @Test
+    void receivedFilesThatRaftDoesNotTakeOverAreForgotten() throws IOException {
+        AppliedMark mark = new AppliedMark(directory);
+        mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
+        mark.forced(3 * FRAME_BYTES);
+        assertThat(mark.isForgotten(1)).isFalse();
+        mark.replaced(new AppliedMark.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
+        assertThat(mark.isForgotten(2)).isFalse();
+        assertThat(mark.isForgotten(2)).isTrue();
+        mark.tell();
+        assertThat(mark.isForgotten(1)).isFalse();
+        mark.replaced(new AppliedMark.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
+        assertThat(mark.isForgotten(2)).as("counted anew").isFalse();
+    }
+
+    @Test
     void aDamagedMarkIsRefused() throws IOException {
         AppliedMark mark = new AppliedMark(directory);
         mark.applied(TermIndex.valueOf(2, 7), FRAME_BYTES);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
@@ -19,10 +20,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,15 +45,20 @@ final class Group implements AutoCloseable {
     private final Function<String, GroupConfig.@Nullable Tls> tls;
     private final Map<String, GroupMember> members = new HashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
+    private volatile BiConsumer<String, DurableListStore> whenDeposed = (host, store) -> {};
 
     Group(Path directory) throws IOException {
         this(directory, host -> null);
     }
 
     Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls) throws IOException {
+        this(directory, tls, freeHosts("a", "b", "c"));
+    }
+
+    Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls, List<Host> hosts) {
         this.directory = directory;
         this.tls = tls;
-        this.hosts = freeHosts("a", "b", "c");
+        this.hosts = hosts;
     }
 
     static List<Host> freeHosts(String... names) {
@@ -88,12 +94,20 @@ final class Group implements AutoCloseable {
                 tls.apply(host));
     }
 
-    /** The first start of all hosts. */
+    /** The first start of all hosts; returns when each has heard of an entry, and so has a say in elections. */
     Group create() throws IOException {
+        startAll();
+        Eventually.await(
+                "all hosts have heard of an entry",
+                () -> members.values().stream().allMatch(member -> member.keptEntries() > 0));
+        return this;
+    }
+
+    /** The first start of all hosts. */
+    void startAll() throws IOException {
         for (Host host : hosts) {
             start(host.id(), GroupConfig.Start.CREATE);
         }
-        return this;
     }
 
     void restart(String host) throws IOException {
@@ -117,9 +131,18 @@ final class Group implements AutoCloseable {
 
             @Override
             public void follows() {
+                DurableListStore store = store(host);
                 put(host, null);
+                if (store != null) {
+                    whenDeposed.accept(host, store);
+                }
             }
         }));
+    }
+
+    /** Runs when a host leads no longer, before its store is closed and opened anew. */
+    void whenDeposed(BiConsumer<String, DurableListStore> action) {
+        whenDeposed = action;
     }
 
     private synchronized void put(String host, @Nullable DurableListStore store) {
@@ -155,6 +178,18 @@ final class Group implements AutoCloseable {
         return leading.keySet().iterator().next();
     }
 
+    /** Waits until this store, which was lost, is no longer that of a host that leads. */
+    private synchronized void awaitGone(@Nullable DurableListStore store) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (leading.containsValue(store)) {
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            assertThat(leftMillis)
+                    .as("a host whose store is lost leads no longer")
+                    .isPositive();
+            wait(leftMillis);
+        }
+    }
+
     /** The store of a host that led a moment ago; null when it leads no longer. */
     @Nullable
     synchronized DurableListStore store(String host) {
@@ -175,23 +210,23 @@ final class Group implements AutoCloseable {
                     return value;
                 }
             } catch (CaravanException lost) {
-                assertThat(attempt).as("attempts to append").isLessThan(100);
+                awaitGone(store);
             }
         }
     }
 
     /** The values of a list, as the leader has them. */
     List<String> values(long list) throws InterruptedException {
-        for (int attempt = 0; ; attempt++) {
+        while (true) {
+            DurableListStore store = store(awaitLeader());
             try {
-                DurableListStore store = store(awaitLeader());
                 if (store != null) {
                     return texts(store, list).stream()
                             .map(entry -> entry.substring(entry.indexOf(':') + 1))
                             .toList();
                 }
             } catch (CaravanException lost) {
-                assertThat(attempt).as("attempts to read").isLessThan(100);
+                awaitGone(store);
             }
         }
     }
@@ -218,18 +253,30 @@ final class Group implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Appends until the leader's Raft log has dropped its first entries; the leader must stay. */
+    /** Appends until the Raft logs of all hosts that run have dropped their first entries, whichever may lead then. */
     void appendUntilTheLogIsDropped(long list) throws InterruptedException {
-        String leader = awaitLeader();
-        DurableListStore store = Objects.requireNonNull(store(leader));
-        GroupMember member = member(leader);
+        while (members.values().stream().anyMatch(Group::hasAllEntries)) {
+            DurableListStore store = store(awaitLeader());
+            if (store != null) {
+                appendMany(store, list);
+            }
+        }
+    }
+
+    private static boolean hasAllEntries(GroupMember member) {
+        return member.keptEntries() + APPENDS_AT_ONCE > member.committedIndex();
+    }
+
+    private static void appendMany(DurableListStore store, long list) {
         byte[] value = new byte[SmallStore.MAX_VALUE_BYTES];
-        while (member.keptEntries() + APPENDS_AT_ONCE > member.committedIndex()) {
+        try {
             List<CompletableFuture<Long>> appends = new ArrayList<>();
             for (int i = 0; i < APPENDS_AT_ONCE; i++) {
                 appends.add(store.append(list, value));
             }
             appends.forEach(StoreCalls::await);
+        } catch (CaravanException lost) {
+            System.out.println("the leader is lost meanwhile: " + lost.getMessage());
         }
     }
 

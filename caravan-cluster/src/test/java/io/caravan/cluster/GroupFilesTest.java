@@ -31,11 +31,11 @@ final class GroupFilesTest {
     @Test
     void aHostThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
+            String before = group.append(LIST, "before");
             String away = group.follower();
             group.stop(away);
             group.appendUntilTheLogIsDropped(LIST + 1);
-            group.append(LIST, "while away");
+            String whileAway = group.append(LIST, "while away");
 
             group.restart(away);
             group.append(LIST, "meanwhile");
@@ -43,7 +43,7 @@ final class GroupFilesTest {
             group.member(group.awaitLeader()).transferLeadership(away, Duration.ofSeconds(30));
             group.append(LIST, "after");
 
-            assertThat(group.values(LIST)).contains("before", "while away").doesNotHaveDuplicates();
+            assertThat(group.values(LIST)).contains(before, whileAway).doesNotHaveDuplicates();
             group.awaitAllAlike();
         }
         assertAllAlike();

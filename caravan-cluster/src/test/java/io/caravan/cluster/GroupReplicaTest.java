@@ -3,20 +3,31 @@ package io.caravan.cluster;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.caravan.BackupReport;
+import io.caravan.CorruptStoreException;
 import io.caravan.Durability;
 import io.caravan.Replica;
 import io.caravan.ReplicaCopy;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreCalls;
 import io.caravan.testing.StoreContents;
+import io.caravan.wal.LogGeometry;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.AfterEach;
@@ -35,6 +46,8 @@ final class GroupReplicaTest {
     private AppliedMark mark;
     private Replica leader;
     private GroupReplica follower;
+    /** What the leader has committed: each append is a frame, as the next one waits for it. */
+    private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
     @BeforeEach
     void aLeaderAndAHostThatIsBehind() throws IOException {
@@ -44,8 +57,8 @@ final class GroupReplicaTest {
         Files.createDirectories(config.raftDirectory());
         mark = new AppliedMark(config.raftDirectory());
         follower = new GroupReplica(config, mark, () -> false);
-        leader = Replica.open(store("leader"), config.storeId());
-        leader.lead(frame -> {});
+        leader = Replica.open(store("leader"), config.storeId(), 0);
+        leader.lead(frame -> frames.add(copyOf(frame)));
         for (int i = 0; i < 20; i++) {
             append(i);
         }
@@ -61,6 +74,10 @@ final class GroupReplicaTest {
         return SmallStore.config(directory.resolve(name))
                 .durability(Durability.PROCESS)
                 .build();
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer frame) {
+        return ByteBuffer.wrap(StoreCalls.copyOf(frame));
     }
 
     private void append(int i) {
@@ -96,7 +113,17 @@ final class GroupReplicaTest {
         assertThat(mark.durable()).isEqualTo(entry(end));
     }
 
-    /** The sabotage "forget a frame after installing files". */
+    @Test
+    void theFramesAfterTheFilesAreReplayed() throws IOException {
+        long end = leader.force();
+        follower.install(received(leader), entry(end));
+        for (int i = 20; i < 23; i++) {
+            append(i);
+            assertThat(follower.replay("with value " + i, frames.get(i))).isTrue();
+            assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
+        }
+    }
+
     @Test
     void filesThatLackAFrameTheyWereSaidToHaveAreRefused() throws IOException {
         Path received = received(leader);
@@ -112,7 +139,7 @@ final class GroupReplicaTest {
     void filesThatLackAFrameOfThisHostAreRefused() throws IOException {
         long end = leader.force();
         follower.install(received(leader), entry(end));
-        try (Replica behind = Replica.open(store("behind"), config.storeId())) {
+        try (Replica behind = Replica.open(store("behind"), config.storeId(), 0)) {
             assertThatIOException()
                     .isThrownBy(() -> follower.install(received(behind), entry(1)))
                     .withMessageContaining("would forget");
@@ -143,11 +170,60 @@ final class GroupReplicaTest {
     @Test
     void filesOfAnotherGroupAreRefused() throws IOException {
         long other = UUID.randomUUID().getMostSignificantBits();
-        try (Replica foreign = Replica.open(store("foreign"), other)) {
+        try (Replica foreign = Replica.open(store("foreign"), other, 0)) {
             assertThatIOException()
                     .isThrownBy(() -> follower.install(received(foreign), entry(1)))
                     .withMessageContaining("no store of this group");
         }
         assertStillEmpty();
+    }
+
+    /** Has the follower take all frames, forced up to that of value 10, and returns a copy of its files without a close. */
+    private DirectoryImage markedUpToTheTenth() throws IOException {
+        for (int i = 0; i < frames.size(); i++) {
+            follower.replay("with value " + i, frames.get(i));
+            if (i == 10) {
+                mark.applied(TermIndex.valueOf(1, i), Proposal.endLsn(frames.get(i)));
+                mark.forced(follower.now().force());
+            }
+        }
+        follower.now().force();
+        return DirectoryImage.of(config.store().directory());
+    }
+
+    /** The files, without one byte of a frame that a power cut took. */
+    private DirectoryImage without(int frame, DirectoryImage files) {
+        long lsn = frames.get(frame).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
+        LogGeometry geometry = new LogGeometry(config.store().logSegmentBytes());
+        return files.withFlip(
+                FileNames.LOG.of(geometry.segmentOf(lsn)), geometry.offsetOf(lsn) + FrameLayout.HEADER_BYTES + 3);
+    }
+
+    private GroupReplica startWith(DirectoryImage files) throws IOException {
+        follower.close();
+        Path store = config.store().directory();
+        Files.move(store, directory.resolve("before the cut"));
+        files.writeTo(store);
+        return new GroupReplica(config, new AppliedMark(config.raftDirectory()), () -> false);
+    }
+
+    @Test
+    void aFrameThatAPowerCutTookBehindTheMarkIsHeardAgain() throws IOException {
+        follower = startWith(without(14, markedUpToTheTenth()));
+        assertThat(follower.now().position()).isLessThan(leader.position());
+        for (int i = 11; i < frames.size(); i++) {
+            assertThat(follower.replay("with value " + i, frames.get(i))).isTrue();
+        }
+        assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
+    }
+
+    @Test
+    void aFrameThatIsLostBeforeTheMarkIsDamageAndNothingIsChanged() throws IOException {
+        DirectoryImage damaged = without(6, markedUpToTheTenth());
+        assertThatExceptionOfType(CorruptStoreException.class)
+                .isThrownBy(() -> startWith(damaged))
+                .withMessageContaining("though the log goes on");
+        assertThat(DirectoryImage.of(config.store().directory()).differences(damaged))
+                .isEmpty();
     }
 }

@@ -25,7 +25,8 @@ final class MutualTlsTest {
     void aHostWithACertificateOfAnotherAuthorityIsLeftOut() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
-        try (Group group = new Group(directory, host -> host.equals("c") ? foreign : ours).create()) {
+        try (Group group = new Group(directory, host -> host.equals("c") ? foreign : ours)) {
+            group.startAll();
             for (int i = 0; i < 20; i++) {
                 group.append(1, "value " + i);
             }

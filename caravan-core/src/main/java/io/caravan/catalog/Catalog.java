@@ -1,6 +1,7 @@
 package io.caravan.catalog;
 
 import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
@@ -11,7 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  * mean: an append races a deletion into one of two orders, and never ends in a list without a name. Store callbacks
  * take none of them.
  *
+ * <p><b>Groups.</b> In a {@link io.caravan.GroupedStore} a document is in the group that its name falls in, with its list
+ * and its entries: each group has a list of entries of its own, and an edit concerns one group.
+ *
  * <p>The lists with ids from 1 on belong to the catalog's documents and must be written only through it. All other
  * lists are free for the store's owner to use.
  */
@@ -43,31 +50,66 @@ public final class Catalog {
     public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ListStore store;
-    private final CatalogLog log;
+    private final long listId;
+    private final ToIntFunction<DocumentName> grouping;
+    private final CatalogLog[] logs;
     private final DocumentTable[] stripes = new DocumentTable[STRIPES];
 
-    private Catalog(ListStore store, long listId) {
+    private Catalog(ListStore store, long listId, ToIntFunction<DocumentName> grouping) {
         this.store = store;
-        this.log = new CatalogLog(store, listId);
+        this.listId = listId;
+        this.grouping = grouping;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new DocumentTable();
         }
-        log.load(new TableLoader());
-        log.findLists(new TableLoader());
+        List<ListStore> groups = store.groups();
+        logs = new CatalogLog[groups.size()];
+        for (int group = 0; group < logs.length; group++) {
+            logs[group] = new CatalogLog(groups.get(group), listId, group, logs.length);
+            TableLoader loader = new TableLoader(group);
+            logs[group].load(loader);
+            logs[group].findLists(loader);
+        }
     }
 
     /**
-     * Opens the catalog of a store.
+     * Opens the catalog of a store that may have several groups. Each has a list with the entries of its documents.
      *
-     * @param listId the list that holds it, zero or less, because ids from 1 on are the documents'
-     * @throws io.caravan.CorruptStoreException when an entry is not one that a catalog writes
+     * @param listId the list of each group that holds it, zero or less, because ids from 1 on are the documents'
+     * @param grouping the group of a document, from 0, below the number of groups; always the same
+     * @throws CorruptStoreException when an entry is not one that a catalog writes, or is in another group
+     *     than its document
      * @throws io.caravan.StoreVersionException when an entry is of another version
      */
-    public static Catalog open(ListStore store, long listId) {
+    public static Catalog open(ListStore store, long listId, ToIntFunction<DocumentName> grouping) {
         if (listId > 0) {
             throw new IllegalArgumentException("listId must be zero or less, was " + listId);
         }
-        return new Catalog(store, listId);
+        return new Catalog(store, listId, grouping);
+    }
+
+    /**
+     * Opens the catalog of a store that is not in groups.
+     *
+     * @param listId the list that holds it, zero or less, because ids from 1 on are the documents'
+     * @throws CorruptStoreException when an entry is not one that a catalog writes
+     * @throws io.caravan.StoreVersionException when an entry is of another version
+     */
+    public static Catalog open(ListStore store, long listId) {
+        if (store.groups().size() != 1) {
+            throw new IllegalArgumentException("the store has groups");
+        }
+        return open(store, listId, name -> 0);
+    }
+
+    /** Number of groups that the documents are in. */
+    public int groups() {
+        return logs.length;
+    }
+
+    /** The group that a name falls in, from 0. */
+    public int groupOf(DocumentName name) {
+        return logs.length == 1 ? 0 : grouping.applyAsInt(name);
     }
 
     /**
@@ -89,7 +131,7 @@ public final class Catalog {
             stripe.lock.unlock();
         }
         if (inFlight) {
-            store.flush();
+            logs[groupOf(name)].flush();
         }
         return state;
     }
@@ -131,6 +173,29 @@ public final class Catalog {
             table.lock.unlock();
         }
         return found;
+    }
+
+    /**
+     * Hands the documents whose names fall in one stripe to {@code action}, in no order, while no edit of one of them is
+     * open: under the stripe's lock, so it must be quick, and must not wait for the store.
+     *
+     * @param stripe from 0, below {@link #STRIPES}
+     */
+    public void whileUnchanged(int stripe, Consumer<List<NamedDocument>> action) {
+        DocumentTable table = stripes[stripe];
+        table.lock.lock();
+        try {
+            List<NamedDocument> all = new ArrayList<>();
+            table.forEach(document -> all.add(new NamedDocument(DocumentName.of(document.name), document.state())));
+            action.accept(all);
+        } finally {
+            table.lock.unlock();
+        }
+    }
+
+    /** The stripe that a name falls in, from 0, below {@link #STRIPES}. */
+    public static int stripeOf(DocumentName name) {
+        return name.hashCode() & STRIPES - 1;
     }
 
     /**
@@ -201,39 +266,59 @@ public final class Catalog {
 
     /** Number of documents; does not wait. */
     public long size() {
-        return log.size();
+        long documents = 0;
+        for (CatalogLog log : logs) {
+            documents += log.size();
+        }
+        return documents;
     }
 
-    /** Number of entries that the catalog's list retains, live or not. */
+    /** Number of entries that the catalog's list retains, live or not; of all groups. */
     long retainedEntries() {
-        return log.retained();
+        return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
     }
 
     /** Starts an edit of one document. Waits while another edit has a name of the same stripe. */
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
+        CatalogLog log = logs[groupOf(name)];
         WriteBatch batch = WriteBatch.create();
-        return new Edit(this, stripe, new DocumentEdit(name, stripe, log, batch), batch);
+        return new Edit(this, log, stripe, new DocumentEdit(name, stripe, log, batch), batch);
     }
 
-    /** Starts an edit of several documents. Waits while another edit has a name of one of their stripes. */
+    /**
+     * Starts an edit of several documents. Waits while another edit has a name of one of their stripes.
+     *
+     * @throws IllegalArgumentException when they are not in one group
+     */
     public Edit edit(Collection<DocumentName> names) {
+        CatalogLog log = logOf(names);
         DocumentTable[] locked = lockStripes(names);
         WriteBatch batch = WriteBatch.create();
         Map<DocumentName, DocumentEdit> documents = new LinkedHashMap<>();
         for (DocumentName name : names) {
             documents.computeIfAbsent(name, n -> new DocumentEdit(n, stripe(n), log, batch));
         }
-        return new Edit(this, locked, documents, batch);
+        return new Edit(this, log, locked, documents, batch);
+    }
+
+    private CatalogLog logOf(Collection<DocumentName> names) {
+        if (!inOneGroup(names)) {
+            throw new IllegalArgumentException("the documents are not in one group");
+        }
+        return names.isEmpty() ? logs[0] : logs[groupOf(names.iterator().next())];
+    }
+
+    /** Whether documents of these names can be changed together. */
+    public boolean inOneGroup(Collection<DocumentName> names) {
+        return logs.length == 1
+                || names.stream().mapToInt(this::groupOf).distinct().count() <= 1;
     }
 
     private DocumentTable[] lockStripes(Collection<DocumentName> names) {
-        int[] numbers = names.stream()
-                .mapToInt(Catalog::stripeNumber)
-                .sorted()
-                .distinct()
-                .toArray();
+        int[] numbers =
+                names.stream().mapToInt(Catalog::stripeOf).sorted().distinct().toArray();
         DocumentTable[] locked = new DocumentTable[numbers.length];
         for (int i = 0; i < numbers.length; i++) {
             locked[i] = stripes[numbers[i]];
@@ -242,28 +327,25 @@ public final class Catalog {
         return locked;
     }
 
-    private static int stripeNumber(DocumentName name) {
-        return name.hashCode() & STRIPES - 1;
-    }
-
     private DocumentTable stripe(DocumentName name) {
-        return stripes[stripeNumber(name)];
+        return stripes[stripeOf(name)];
     }
 
     /** Writes an edit's batch; {@code changed} are its documents whose changes concern the catalog. */
-    void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+    void commit(CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         if (!changed.isEmpty()) {
-            commitChanges(batch, changed, callback);
+            commitChanges(log, batch, changed, callback);
             return;
         }
         if (batch.operations().isEmpty()) {
             // Changes nothing, but its callback is called after those of everything accepted before.
             log.addBarrier(batch);
         }
-        store.write(batch, callback);
+        log.write(batch, callback);
     }
 
-    private void commitChanges(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+    private static void commitChanges(
+            CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         InFlight inFlight = new InFlight(changed, callback);
         boolean accepted = false;
         try {
@@ -310,15 +392,36 @@ public final class Catalog {
 
     /** Fills the tables when the catalog is opened. */
     private final class TableLoader implements CatalogLog.Loader {
+        private final int group;
+
+        TableLoader(int group) {
+            this.group = group;
+        }
 
         @Override
         public @Nullable Document remove(CatalogEntry entry) {
             DocumentName name = DocumentName.of(entry.name());
+            if (groupOf(name) != group) {
+                throw misplaced("has the document '" + name + "' of group " + groupOf(name)
+                        + ": folders of groups were exchanged; put them back");
+            }
+            if (!isOfGroup(entry.nextId())) {
+                throw misplaced("gave the next document the id " + entry.nextId() + ", which is another group's: the"
+                        + " folder was written to with another number of groups; restore it");
+            }
             Document document = stripe(name).find(name);
             if (document != null) {
                 stripe(name).remove(document);
             }
             return document;
+        }
+
+        private boolean isOfGroup(long id) {
+            return id % logs.length == group;
+        }
+
+        private CorruptStoreException misplaced(String how) {
+            return new CorruptStoreException("catalog of group " + group, 0, listId, 0, how);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.caravan.catalog;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
@@ -43,7 +44,8 @@ final class CatalogLog {
     private final ListStore store;
     private final long listId;
     private final ReentrantLock lock = new ReentrantLock();
-    private final AtomicLong nextId = new AtomicLong(1);
+    private final int groups;
+    private final AtomicLong nextId;
     /** Guarded by the lock. */
     private final EntryOrder order = new EntryOrder();
     /** Guarded by the lock. */
@@ -51,14 +53,32 @@ final class CatalogLog {
     /** Guarded by the lock. */
     private long nextSequence;
 
-    CatalogLog(ListStore store, long listId) {
+    /**
+     * The log in a group's store.
+     *
+     * @param group its number, below {@code groups}
+     * @param groups number of groups
+     */
+    CatalogLog(ListStore store, long listId, int group, int groups) {
         this.store = store;
         this.listId = listId;
+        this.groups = groups;
+        this.nextId = new AtomicLong(group == 0 ? groups : group);
     }
 
-    /** An id that was never given out before. */
+    /** An id that was never given out before, of a list that is in the log's group: see {@link io.caravan.GroupedStore}. */
     long newId() {
-        return nextId.getAndIncrement();
+        return nextId.getAndAdd(groups);
+    }
+
+    /** Writes a batch that has no entries of the catalog. */
+    void write(WriteBatch batch, WriteCallback callback) {
+        store.write(batch, callback);
+    }
+
+    /** Returns when everything accepted so far in the log's group is durable. */
+    void flush() {
+        store.flush();
     }
 
     /** Number of documents; does not wait. */
@@ -117,7 +137,8 @@ final class CatalogLog {
         if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {
             return;
         }
-        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence);
+        // As durable as what it says again, by its place in the log: a force is no use to it.
+        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.NONE);
         int moves = 0;
         Document next = order.oldest();
         while (next != null && moves < MOVES_PER_CHANGE) {

@@ -62,6 +62,11 @@ public final class DocumentName {
         return bytes.length >= prefix.length && Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length);
     }
 
+    /** Compares the name with other bytes, byte by byte, as unsigned numbers; a name that is a prefix comes first. */
+    public int compareTo(byte[] other) {
+        return Arrays.compareUnsigned(bytes, other);
+    }
+
     /** Folds each word into the hash by a 128-bit product with a secret factor, whose halves are then combined. */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;

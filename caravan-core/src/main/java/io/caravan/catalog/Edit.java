@@ -1,7 +1,9 @@
 package io.caravan.catalog;
 
+import io.caravan.Durability;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +21,7 @@ import java.util.Map;
  */
 public final class Edit implements AutoCloseable {
     private final Catalog catalog;
+    private final CatalogLog log;
     private final DocumentTable[] locked;
     private final DocumentEdit[] documents;
     /** Finds a document when there are several; empty when there is one, as in most edits. */
@@ -27,16 +30,23 @@ public final class Edit implements AutoCloseable {
     private final WriteBatch batch;
     private boolean committed;
 
-    Edit(Catalog catalog, DocumentTable locked, DocumentEdit document, WriteBatch batch) {
+    Edit(Catalog catalog, CatalogLog log, DocumentTable locked, DocumentEdit document, WriteBatch batch) {
         this.catalog = catalog;
+        this.log = log;
         this.locked = new DocumentTable[] {locked};
         this.documents = new DocumentEdit[] {document};
         this.byName = Map.of();
         this.batch = batch;
     }
 
-    Edit(Catalog catalog, DocumentTable[] locked, Map<DocumentName, DocumentEdit> documents, WriteBatch batch) {
+    Edit(
+            Catalog catalog,
+            CatalogLog log,
+            DocumentTable[] locked,
+            Map<DocumentName, DocumentEdit> documents,
+            WriteBatch batch) {
         this.catalog = catalog;
+        this.log = log;
         this.locked = locked;
         this.documents = documents.values().toArray(DocumentEdit[]::new);
         this.byName = documents;
@@ -57,7 +67,7 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Appends a value, in the same batch, to a list that is neither the catalog's nor a document's.
+     * Appends a value, in the same batch, to a list of the documents' group that is neither the catalog's nor a document's.
      *
      * @param listId below zero
      */
@@ -68,9 +78,19 @@ public final class Edit implements AutoCloseable {
         batch.append(listId, value);
     }
 
+    /** How durable the edit shall be before its callback is called; see {@link WriteBatch#durability(Durability)}. */
+    public void durability(Durability level) {
+        batch.durability(level);
+    }
+
+    /** How long the edit may wait to be flushed; see {@link WriteBatch#flushDelay(Duration)}. */
+    public void flushDelay(Duration delay) {
+        batch.flushDelay(delay);
+    }
+
     /**
      * Hands all operations to the store as one batch. The callback is notified of success once they are durable; if
-     * there are none, once everything that the edit has seen is durable. The sequence that it gets has no meaning.
+     * there are none, once everything that the edit has seen is as durable as it was to be. The sequence that it gets has no meaning.
      *
      * <p>What {@link io.caravan.ListStore#write} throws is thrown here; then nothing has changed.
      */
@@ -79,10 +99,15 @@ public final class Edit implements AutoCloseable {
             throw new IllegalStateException("the edit has been committed");
         }
         committed = true;
-        catalog.commit(batch, changed(), callback);
+        catalog.commit(log, batch, changed(), callback);
         for (DocumentEdit document : documents) {
             document.publishSequences();
         }
+    }
+
+    /** Whether there are no operations, so that a commit changes nothing; before {@link #commit}. */
+    public boolean isEmpty() {
+        return batch.operations().isEmpty() && changed().isEmpty();
     }
 
     private List<DocumentEdit> changed() {

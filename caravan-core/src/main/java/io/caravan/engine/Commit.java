@@ -1,6 +1,8 @@
 package io.caravan.engine;
 
+import io.caravan.Durability;
 import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
@@ -14,13 +16,31 @@ final class Commit {
     /** Bounds the memory of callbacks that come without bytes, such as trims that change nothing. */
     private static final int MAX_CALLBACKS = 1 << 18;
 
+    /**
+     * What a write asks of the commit that it becomes part of.
+     *
+     * @param level how durable it must be before it is acknowledged
+     * @param flushDelayNanos how long it may wait to be flushed, or {@link WriteBatch#BY_POLICY}
+     */
+    record Terms(Durability level, long flushDelayNanos) {
+        /** As durable, and as soon, as the store does it. */
+        static final Terms USUAL = new Terms(Durability.SYNC, WriteBatch.BY_POLICY);
+
+        static Terms of(WriteBatch batch) {
+            return new Terms(batch.durability(), batch.flushDelayNanos());
+        }
+    }
+
     private final LogBuffer frame;
     private WriteCallback[] callbacks = new WriteCallback[FIRST_CAPACITY];
     private long[] sequences = new long[FIRST_CAPACITY];
     private int count;
     private int notified;
     private long firstNanos;
+    private long delayNanos = Long.MAX_VALUE;
+    private boolean waitsByPolicy;
     private long segment = -1;
+    private Durability level = Durability.NONE;
 
     Commit(int bufferBytes) {
         frame = new LogBuffer(bufferBytes);
@@ -66,6 +86,35 @@ final class Commit {
         return firstNanos;
     }
 
+    /** A write was added that waits as the store's policy says. Returns whether it is the first. */
+    boolean waitByPolicy() {
+        boolean first = !waitsByPolicy;
+        waitsByPolicy = true;
+        return first;
+    }
+
+    /** A write was added that waits until so long after the first one at most. Returns whether none waited less so far. */
+    boolean waitAtMost(long nanos) {
+        boolean least = nanos < delayNanos;
+        delayNanos = Math.min(delayNanos, nanos);
+        return least;
+    }
+
+    /** How long after its first write it shall be flushed: as the least patient of its writes wants it. */
+    long delayNanos(FlushDelay policy) {
+        return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
+    }
+
+    /** How durable it must be before anybody is told: as the strongest of its writes asks for. */
+    Durability level() {
+        return level;
+    }
+
+    /** It must be so durable at the least. */
+    void require(Durability atLeast) {
+        level = level.orStronger(atLeast);
+    }
+
     void add(WriteCallback callback, long sequence) {
         if (count == callbacks.length) {
             callbacks = Arrays.copyOf(callbacks, count * 2);
@@ -96,6 +145,9 @@ final class Commit {
         count = 0;
         notified = 0;
         segment = -1;
+        level = Durability.NONE;
+        delayNanos = Long.MAX_VALUE;
+        waitsByPolicy = false;
         frame.clear();
     }
 }

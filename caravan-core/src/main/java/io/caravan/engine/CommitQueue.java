@@ -75,10 +75,11 @@ final class CommitQueue {
         return !active.full() && active.frame().fits(bytes) && tail.admits(active, releases);
     }
 
-    /** Adds a callback to the active commit. */
-    void add(WriteCallback callback, long sequence) {
+    /** Adds the callback of a write to the active commit. */
+    void add(WriteCallback callback, long sequence, Commit.Terms terms) {
         active.add(callback, sequence);
-        demand.added();
+        active.require(terms.level());
+        demand.added(terms.flushDelayNanos());
     }
 
     /** Makes the flush of the record at this LSN start without waiting for company, unless the flusher has taken it. */

@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -45,20 +46,30 @@ public final class Engine implements ListStore {
     /** The same, with threads and waiting of the caller's. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
             throws IOException {
-        return open(config, storage, clock, threading, OptionalLong.empty());
+        return open(config, storage, clock, threading, OptionalLong.empty(), OptionalLong.empty());
     }
 
-    /** Opens or creates a replica of the store with this id, which follows until it is told to {@link #lead}. */
-    public static Engine openReplica(StoreConfig config, Storage storage, LongSupplier clock, long storeId)
+    /**
+     * Opens or creates a replica of the store with this id, which follows until it is told to {@link #lead}.
+     *
+     * @param forcedLsn up to where its log was forced; behind that, a power cut may have left a gap
+     */
+    public static Engine openReplica(
+            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, long storeId, long forcedLsn)
             throws IOException {
-        return open(config, storage, clock, Threading.THREADS, OptionalLong.of(storeId));
+        return open(config, storage, clock, threading, OptionalLong.of(storeId), OptionalLong.of(forcedLsn));
     }
 
     private static Engine open(
-            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, OptionalLong replicaOf)
+            StoreConfig config,
+            Storage storage,
+            LongSupplier clock,
+            Threading threading,
+            OptionalLong replicaOf,
+            OptionalLong forcedLsn)
             throws IOException {
         try {
-            StoreParts parts = recover(config, storage, clock, threading, replicaOf);
+            StoreParts parts = recover(config, storage, clock, threading, replicaOf, forcedLsn);
             try {
                 parts.state.follow(replicaOf.isPresent());
                 parts.start();
@@ -74,9 +85,14 @@ public final class Engine implements ListStore {
     }
 
     private static StoreParts recover(
-            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, OptionalLong storeId)
+            StoreConfig config,
+            Storage storage,
+            LongSupplier clock,
+            Threading threading,
+            OptionalLong storeId,
+            OptionalLong forcedLsn)
             throws IOException {
-        Recovery recovery = new Recovery(storage);
+        Recovery recovery = new Recovery(storage, forcedLsn);
         if (recovery.nothingToOpen()) {
             recovery.tidying().tidyNothing();
             StoreFactory.create(storage, config, storeId.orElseGet(threading::newStoreId));
@@ -169,6 +185,17 @@ public final class Engine implements ListStore {
     @Override
     public @Nullable ListInfo info(long id) {
         return reads.info(id);
+    }
+
+    @Override
+    public @Nullable ListInfo accepted(long id) {
+        return reads.accepted(id);
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        Objects.requireNonNull(more, "more");
+        reads.acceptedLengths(id, more);
     }
 
     @Override

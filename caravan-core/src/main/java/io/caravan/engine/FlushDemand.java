@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.WriteBatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -56,8 +57,12 @@ final class FlushDemand {
         this.clock = clock;
     }
 
-    /** A callback was added to the active commit: sees to it that the flusher knows as soon as it may flush. */
-    void added() {
+    /**
+     * A callback was added to the active commit: sees to it that the flusher knows as soon as it may flush.
+     *
+     * @param delayNanos how long its write may wait, or {@link WriteBatch#BY_POLICY}
+     */
+    void added(long delayNanos) {
         if (active.count() == 1) {
             active.startedAt(clock.getAsLong());
             awaitedGroups = openedGroups;
@@ -66,7 +71,15 @@ final class FlushDemand {
                 wakeFlusher.run();
             }
         }
+        if (waitsLess(delayNanos) && flusherKnows) {
+            wakeFlusher.run();
+        }
         wakeWhenReady();
+    }
+
+    /** Whether this write moves the commit's flush forward, for which the flusher may be waiting. */
+    private boolean waitsLess(long delayNanos) {
+        return delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
     }
 
     /** Wakes the flusher, unless it knows, if nothing more is waited for. */

@@ -26,6 +26,14 @@ import org.slf4j.LoggerFactory;
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
+    /**
+     * How much of weaker writes a store that forces leaves to the next force at most: whoever is waiting for that one has
+     * to wait for all of it.
+     */
+    private static final long MAX_UNFORCED_BYTES = 8L << 20;
+
+    /** How much of weaker writes a writer's thread forces along with its own at most. */
+    private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;
     private final Threading threading;
@@ -156,9 +164,10 @@ final class Flusher {
     /** Whether a writer's thread would be done with a flush soon. Under the lock. */
     private boolean flushesHere() {
         return !demand.flushing()
+                && (durability != Durability.SYNC || queue.tail() - forced.position() <= MAX_UNFORCED_HERE_BYTES)
                 && state.takesWrites()
                 && commitLog == CommitLog.LOCAL
-                && delay.nanos() == 0
+                && queue.active().delayNanos(delay) == 0
                 && delay.quick();
     }
 
@@ -203,7 +212,7 @@ final class Flusher {
                 return 0;
             }
             long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
-            return waitedNanos < 0 ? 0 : delay.nanos() - waitedNanos;
+            return waitedNanos < 0 ? 0 : queue.active().delayNanos(delay) - waitedNanos;
         } finally {
             state.lock.unlock();
         }
@@ -215,7 +224,7 @@ final class Flusher {
         long end;
         state.lock.lock();
         try {
-            force = demand.takeForceWanted() || durability == Durability.SYNC;
+            force = demand.takeForceWanted();
             commit = queue.seal();
             end = queue.tail();
         } finally {
@@ -228,22 +237,33 @@ final class Flusher {
                 committed.fail(failure);
                 commit.fail(failure);
             } else {
-                flushOrFail(commit, force, end);
+                flushOrFail(commit, force || forces(commit, end), end);
             }
         } finally {
             release(commit);
         }
     }
 
+    /** Whether a commit is forced, though nobody has asked for a force. */
+    private boolean forces(Commit commit, long end) {
+        return durability == Durability.SYNC
+                && (commit.level() == Durability.SYNC || end - forced.position() > MAX_UNFORCED_BYTES);
+    }
+
+    /** How durable a commit must be before anybody is told. */
+    private Durability levelOf(Commit commit) {
+        return commit.level().orWeaker(durability);
+    }
+
     private void flushOrFail(Commit commit, boolean force, long end) {
         try {
-            if (durability == Durability.NONE) {
+            if (levelOf(commit) == Durability.NONE && alone()) {
                 commit.acknowledge();
             }
             long startNanos = clock.getAsLong();
             int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
             if (force) {
-                force(commit.frame());
+                force();
                 forced.advance(end);
             }
             long durableNanos = clock.getAsLong();
@@ -257,9 +277,14 @@ final class Flusher {
     }
 
     private int write(LogBuffer frame) throws IOException {
-        ByteBuffer sealed = writer.seal(frame);
+        ByteBuffer sealed = writer.seal(frame, alone());
         commitLog.commit(sealed.slice(0, frame.bytes()).asReadOnlyBuffer());
         return writer.write(frame, sealed);
+    }
+
+    /** Whether the store belongs to no group, which would have what its own log may lose. */
+    private boolean alone() {
+        return commitLog == CommitLog.LOCAL && !state.follows();
     }
 
     /** From the next frame on. Called when every frame so far is written. */
@@ -268,15 +293,17 @@ final class Flusher {
     }
 
     /**
-     * A frame that could not be forced is taken back: whoever reads the file may still see it, in memory that the
-     * operating system takes for written, and a store opened on it would build on what is not on the disk.
+     * Frames that could not be forced are taken back: whoever reads the file may still see them, in memory that the
+     * operating system takes for written, and a store opened on them would build on what is not on the disk.
      */
-    private void force(LogBuffer frame) throws IOException {
+    private void force() throws IOException {
         try {
             writer.force();
         } catch (IOException failed) {
+            // Below SYNC, what is taken back was committed: it must not be read any more.
+            committed.takeBack(forced.position());
             try {
-                writer.withdraw(frame);
+                writer.withdraw();
             } catch (IOException also) {
                 failed.addSuppressed(also);
             }
@@ -304,7 +331,9 @@ final class Flusher {
     }
 
     private void record(Commit commit, int bytes, boolean force, long startNanos, long durableNanos) {
-        delay.flushed(commit.count(), durableNanos - startNanos, durableNanos);
+        if (levelOf(commit) == durability) {
+            delay.flushed(commit.count(), durableNanos - startNanos, durableNanos);
+        }
         state.lock.lock();
         try {
             Counters counters = state.counters;

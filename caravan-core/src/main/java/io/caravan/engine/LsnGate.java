@@ -11,6 +11,7 @@ final class LsnGate {
     private final Condition moved = lock.newCondition();
     private final Threading threading;
     private volatile long position;
+    private volatile long takenBackFrom = Long.MAX_VALUE;
     private @Nullable StoreFailedException failure;
 
     LsnGate(long position, Threading threading) {
@@ -33,6 +34,14 @@ final class LsnGate {
         }
     }
 
+    /**
+     * What is through from this LSN on was taken back, and the gate will fail: who comes now waits for that. Who is past
+     * the gate has seen it before.
+     */
+    void takeBack(long from) {
+        takenBackFrom = from;
+    }
+
     /** The position will not rise any more. */
     void fail(StoreFailedException problem) {
         lock.lock();
@@ -51,12 +60,12 @@ final class LsnGate {
 
     /** Returns when everything before this LSN is through. Keeps the interrupt status. */
     void await(long lsn) {
-        if (position >= lsn) {
+        if (isThrough(lsn)) {
             return;
         }
         lock.lock();
         try {
-            while (position < lsn) {
+            while (!isThrough(lsn)) {
                 if (failure != null) {
                     throw failure;
                 }
@@ -65,5 +74,9 @@ final class LsnGate {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isThrough(long lsn) {
+        return position >= lsn && lsn <= takenBackFrom;
     }
 }

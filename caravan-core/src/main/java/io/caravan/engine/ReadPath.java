@@ -11,6 +11,7 @@ import io.caravan.index.Pins.Pin;
 import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class ReadPath {
     /** Regions copied under one lock. */
     private static final int SLICE = 512;
+
+    /** Lengths looked up first: most who ask need only a few. */
+    private static final int FIRST_LENGTHS = 8;
 
     /** Stands for the first retained sequence. */
     static final long FROM_FIRST = -1;
@@ -156,10 +160,77 @@ final class ReadPath {
         }
         try {
             committed.awaitPast(pinned.lastLsn());
-            long bytes = pinned.heldBytes() - trimmedBytes(pinned);
-            return new ListInfo(id, pinned.first(), pinned.next(), bytes);
+            return described(pinned);
         } finally {
             unpin(pinned);
+        }
+    }
+
+    private ListInfo described(Pinned pinned) {
+        boolean fewRetained = pinned.next() - pinned.first() < pinned.first() - pinned.held();
+        long bytes = fewRetained ? retainedBytes(pinned) : pinned.heldBytes() - trimmedBytes(pinned);
+        return new ListInfo(pinned.id(), pinned.first(), pinned.next(), bytes);
+    }
+
+    private long retainedBytes(Pinned pinned) {
+        long[] bytes = new long[1];
+        forEachLength(pinned, length -> {
+            bytes[0] += length;
+            return true;
+        });
+        return bytes[0];
+    }
+
+    /** What the list holds as accepted so far; waits for nothing. */
+    @Nullable
+    ListInfo accepted(long id) {
+        Pinned pinned = pinAccepted(id);
+        if (pinned == null) {
+            return null;
+        }
+        try {
+            return described(pinned);
+        } finally {
+            unpin(pinned);
+        }
+    }
+
+    /** Lengths of the retained values as accepted so far, oldest first; waits for nothing. */
+    void acceptedLengths(long id, IntPredicate more) {
+        Pinned pinned = pinAccepted(id);
+        if (pinned == null) {
+            return;
+        }
+        try {
+            forEachLength(pinned, more);
+        } finally {
+            unpin(pinned);
+        }
+    }
+
+    private void forEachLength(Pinned pinned, IntPredicate more) {
+        ListCursor cursor = new ListCursor();
+        int slice = FIRST_LENGTHS;
+        for (long sequence = pinned.first(); sequence < pinned.next(); slice = SLICE) {
+            long[] regions = new long[(int) Math.min(slice, pinned.next() - sequence)];
+            copySlice(pinned, sequence, pinned.next(), cursor, regions);
+            for (long region : regions) {
+                if (!more.test(Region.length(region))) {
+                    return;
+                }
+            }
+            sequence += regions.length;
+        }
+    }
+
+    private @Nullable Pinned pinAccepted(long id) {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            int list = state.index.find(id);
+            return list == ListIndex.NONE ? null : pinned(list, FROM_FIRST);
+        } finally {
+            state.lock.unlock();
         }
     }
 
@@ -205,19 +276,8 @@ final class ReadPath {
             ListIndex index = state.index;
             int list = index.find(id);
             if (list != ListIndex.NONE) {
-                Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
-                heapFile.retain();
-                state.counters.pinnedReaders++;
                 queue.requireFlushOf(index.lastLsn(list));
-                return new Pinned(
-                        pin,
-                        id,
-                        index.birth(list),
-                        index.first(list),
-                        index.next(list),
-                        index.lastLsn(list),
-                        index.held(list),
-                        index.heldBytes(list));
+                return pinned(list, fromSequence);
             }
             removalLsn = changes.lastRemovalLsn();
             queue.requireFlushOf(removalLsn);
@@ -227,6 +287,23 @@ final class ReadPath {
         // The list may be missing because of a deletion that a crash could still take back.
         committed.awaitPast(removalLsn);
         return null;
+    }
+
+    /** Pins the list; under the lock. */
+    private Pinned pinned(int list, long fromSequence) {
+        ListIndex index = state.index;
+        Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
+        heapFile.retain();
+        state.counters.pinnedReaders++;
+        return new Pinned(
+                pin,
+                index.id(list),
+                index.birth(list),
+                index.first(list),
+                index.next(list),
+                index.lastLsn(list),
+                index.held(list),
+                index.heldBytes(list));
     }
 
     private void unpin(Pinned pinned) {

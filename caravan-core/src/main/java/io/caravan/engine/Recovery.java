@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -39,6 +40,7 @@ public final class Recovery {
 
     private final Storage storage;
     private final VerifyReport.Progress progress;
+    private final OptionalLong forcedLsn;
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
@@ -47,10 +49,21 @@ public final class Recovery {
         this(storage, VerifyReport.Progress.NONE);
     }
 
+    /** As {@link #Recovery(Storage)}; of a replica, with the position up to which its log was forced. */
+    Recovery(Storage storage, OptionalLong forcedLsn) throws IOException {
+        this(storage, VerifyReport.Progress.NONE, forcedLsn);
+    }
+
     /** The same, which tells after each checkpoint and frame how far it is. */
     public Recovery(Storage storage, VerifyReport.Progress progress) throws IOException {
+        this(storage, progress, OptionalLong.empty());
+    }
+
+    /** The same, of a replica whose log was forced up to this position, if it is one. */
+    public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn) throws IOException {
         this.storage = storage;
         this.progress = progress;
+        this.forcedLsn = forcedLsn;
         this.files = StoreFiles.list(storage);
         if (!files.temporaries().isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
@@ -78,7 +91,7 @@ public final class Recovery {
 
     /** The recovery of the store that was created because there was none. */
     public Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage, progress);
+        Recovery recovery = new Recovery(storage, progress, forcedLsn);
         recovery.cases.addAll(cases);
         return recovery;
     }
@@ -245,6 +258,9 @@ public final class Recovery {
         if (end.torn()) {
             cases.add(RecoveryCase.TORN_TAIL);
         }
+        if (!end.cutOff().isEmpty()) {
+            cases.add(forcedLsn.isPresent() ? RecoveryCase.GAP_IN_A_REPLICA : RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
+        }
         if (cases.isEmpty()) {
             cases.add(RecoveryCase.CLEAN_CLOSE);
         }
@@ -256,7 +272,7 @@ public final class Recovery {
         long first = segmentOfStart(header);
         long segments = log.last() - first + 1;
         return new LogScanner(log, header.storeId())
-                .scan(header.startLsn(), header.previousLsn(), neededEndLsn, (segment, at, lsn) -> {
+                .scan(header.startLsn(), header.previousLsn(), neededEndLsn, forcedLsn, (segment, at, lsn) -> {
                     progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
                     RecordLayout.forEachInFrame(segment, at, lsn, visitor);
                 });

@@ -14,6 +14,9 @@ package io.caravan.engine;
  *   torn tail in a frame, its header, or at a         open; the log ends before it, as nothing valid follows
  *   segment's end
  *   bad frame with valid ones after it                refuse: something acknowledged is damaged
+ *   the same, where none of those says that the       open; the log ends before it, and they are erased: a power
+ *   frames before it were forced                      cut has taken what nobody was told to be forced
+ *   the same in a replica, behind what was forced     open; the log ends before it: its group has what follows
  *   missing log segment                               refuse: it may have held something acknowledged
  *   missing heap segment                              refuse: it held values
  *   newest checkpoint bad, older good                 open from the older: the log is kept back to it
@@ -40,6 +43,8 @@ public enum RecoveryCase {
     FRAMES_TO_REPLAY,
     TORN_TAIL,
     BAD_FRAME_WITH_VALID_ONES_AFTER,
+    GAP_BEHIND_WHAT_WAS_FORCED,
+    GAP_IN_A_REPLICA,
     MISSING_LOG_SEGMENT,
     MISSING_HEAP_SEGMENT,
     NEWEST_CHECKPOINT_BAD,

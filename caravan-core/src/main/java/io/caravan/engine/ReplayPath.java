@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.Durability;
 import io.caravan.FrameRefusedException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
@@ -149,6 +150,7 @@ final class ReplayPath {
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);
+            commit.require(Durability.SYNC);
             RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
         } catch (RuntimeException | Error broken) {
             demand.requireForce();

@@ -31,6 +31,10 @@ record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpo
                 unknown.add(name);
             }
         }
+        if (unknown.contains(FileNames.GROUPS)) {
+            throw new StoreDirectoryException(storage.describe("") + " holds the stores of several groups: name the"
+                    + " folder of one, such as " + storage.describe(FileNames.group(0)));
+        }
         if (!unknown.isEmpty()) {
             throw new StoreDirectoryException(storage.describe(unknown.get(0)) + " is not a file of a store"
                     + (unknown.size() > 1 ? ", nor are " + (unknown.size() - 1) + " others in this directory" : "")

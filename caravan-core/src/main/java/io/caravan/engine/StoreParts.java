@@ -221,7 +221,7 @@ final class StoreParts {
 
     /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
     void enqueueFlush(CompletableFuture<Long> done) {
-        queue.add(WriteCallback.completing(done), 0);
+        queue.add(WriteCallback.completing(done), 0, Commit.Terms.USUAL);
         demand.requireFlush();
     }
 

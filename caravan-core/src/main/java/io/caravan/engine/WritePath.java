@@ -56,26 +56,33 @@ final class WritePath {
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
         int crc = Checksums.crc32c(value, value.position(), length);
-        append(id, value, length, crc, BUFFER, callback, true);
+        append(id, value, length, crc, BUFFER, Commit.Terms.USUAL, callback, true);
     }
 
     void append(long id, byte[] value, WriteCallback callback) {
-        append(id, value, callback, true);
+        append(id, value, Commit.Terms.USUAL, callback, true);
     }
 
-    private void append(long id, byte[] value, WriteCallback callback, boolean mayWait) {
+    private void append(long id, byte[] value, Commit.Terms terms, WriteCallback callback, boolean mayWait) {
         int length = checkLength(value.length);
-        append(id, value, length, Checksums.crc32c(value), ARRAY, callback, mayWait);
+        append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
     /** Spelled out, with no lambda: this is the one write that happens millions of times, and makes no garbage. */
     private <T> void append(
-            long id, T value, int length, int crc, Copy<T> copy, WriteCallback callback, boolean mayWait) {
+            long id,
+            T value,
+            int length,
+            int crc,
+            Copy<T> copy,
+            Commit.Terms terms,
+            WriteCallback callback,
+            boolean mayWait) {
         state.lock.lock();
         try {
             Commit commit = roomForAppend(id, length, mayWait);
             try {
-                queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy));
+                queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy), terms);
             } catch (RuntimeException | Error broken) {
                 throw halfMade(broken);
             }
@@ -110,7 +117,7 @@ final class WritePath {
             Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
             int list = state.index.find(id);
             long to = list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, to)));
+            enter(() -> queue.add(callback, putTrim(commit.frame(), id, to), Commit.Terms.USUAL));
         });
     }
 
@@ -122,7 +129,7 @@ final class WritePath {
     void trimTo(long id, long firstSequence, WriteCallback callback) {
         admit(() -> {
             Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence)));
+            enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence), Commit.Terms.USUAL));
         });
     }
 
@@ -131,7 +138,7 @@ final class WritePath {
             Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true, true);
             enter(() -> {
                 putDelete(commit.frame(), id);
-                queue.add(callback, NO_SEQUENCE);
+                queue.add(callback, NO_SEQUENCE, Commit.Terms.USUAL);
             });
         });
     }
@@ -155,7 +162,7 @@ final class WritePath {
         if (operations.size() == 1
                 && operations.get(0) instanceof WriteBatch.Append append
                 && batch.expectations().isEmpty()) {
-            append(append.id(), append.value(), callback, mayWait);
+            append(append.id(), append.value(), Commit.Terms.of(batch), callback, mayWait);
             return;
         }
         int[] crcs = new int[operations.size()];
@@ -171,7 +178,7 @@ final class WritePath {
                 requireLists(listsNeeded(operations));
                 requireEntries(operations.size(), idsOf(operations));
             }
-            enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs)));
+            enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs), Commit.Terms.of(batch)));
         });
     }
 

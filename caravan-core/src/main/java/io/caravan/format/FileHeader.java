@@ -6,7 +6,7 @@ import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 
 /**
- * The first bytes of every file of a store.
+ * The first bytes of every file of a store, and of the file that says how many stores there are.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -35,7 +35,7 @@ public final class FileHeader {
     public static final int BYTES = SEGMENT_BYTES + Long.BYTES;
 
     public static final int OLDEST_VERSION = 1;
-    public static final int NEWEST_VERSION = 2;
+    public static final int NEWEST_VERSION = 3;
 
     private static final String ADVICE = "; restore the directory from a backup";
 
@@ -45,7 +45,9 @@ public final class FileHeader {
     public enum Kind {
         LOG_SEGMENT("CARAVLOG"),
         HEAP_SEGMENT("CARAVHEP"),
-        CHECKPOINT("CARAVCKP");
+        CHECKPOINT("CARAVCKP"),
+        /** A file that is a header alone: {@code number} is how many stores are in the directory, the rest is zero. */
+        GROUPS("CARAVGRP");
 
         private final String letters;
 

@@ -11,6 +11,9 @@ public enum FileNames {
     HEAP("heap-", ".dat"),
     CHECKPOINT("checkpoint-", ".ckp");
 
+    /** In a directory of several stores, the file that says how many; see {@link FileHeader.Kind#GROUPS}. */
+    public static final String GROUPS = "caravan.groups";
+
     /** Ending of files that are being made and mean nothing yet. */
     public static final String TEMPORARY_ENDING = ".tmp";
 
@@ -22,6 +25,11 @@ public enum FileNames {
         this.prefix = prefix;
         this.ending = ending;
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
+    }
+
+    /** The folder of a group's store, in a directory of several. */
+    public static String group(int number) {
+        return "group-" + number;
     }
 
     /** The name of the file with this number. */

@@ -17,10 +17,14 @@ import java.nio.ByteBuffer;
  *   | records ...
  * </pre>
  *
- * <p>The CRC covers byte 8 to the end of the payload. A frame starts at a block and is followed by zeros up to the next
+ * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block and is followed by zeros up to the next
  * one. It is valid at a position when, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
  * payload fits the segment; (4) store id and segment number are right; (5) the CRC is right. So neither a torn frame,
  * nor one that a recycled segment still holds, nor one of another store is ever taken for a valid one.
+ *
+ * <p>There are two magics. One says that all frames before were forced when this one was written: if it is there, so
+ * must they be. The other says nothing of that: a power cut may have taken any frame since the last force. As the CRC
+ * tells them apart too, a torn write that leaves the magic of an older frame here leaves no valid frame.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
@@ -33,8 +37,11 @@ public final class FrameLayout {
     public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
     public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
 
-    /** "CFRM" in the order of the bytes. */
+    /** "CFRM" in the order of the bytes: every frame before was forced. */
     public static final int MAGIC_VALUE = 0x4D52_4643;
+
+    /** "CUFR" in the order of the bytes: frames before may not have been forced. */
+    public static final int MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
     /** Stands for the frame before the first. */
     public static final long NO_FRAME = -1;
@@ -44,9 +51,14 @@ public final class FrameLayout {
     /** What identifies a frame beside its records. */
     public record Identity(long lsn, long storeId, long segment) {}
 
-    /** Completes the frame whose records lie from {@link #HEADER_BYTES} on; the buffer starts at the frame. */
-    public static void seal(ByteBuffer frame, Identity identity, long previousLsn, int payloadBytes, int records) {
-        frame.putInt(MAGIC, MAGIC_VALUE);
+    /**
+     * Completes the frame whose records lie from {@link #HEADER_BYTES} on; the buffer starts at the frame.
+     *
+     * @param magic one of the two
+     */
+    public static void seal(
+            ByteBuffer frame, int magic, Identity identity, long previousLsn, int payloadBytes, int records) {
+        frame.putInt(MAGIC, magic);
         frame.putLong(LSN, identity.lsn());
         frame.putLong(STORE_ID, identity.storeId());
         frame.putLong(SEGMENT, identity.segment());
@@ -57,7 +69,18 @@ public final class FrameLayout {
     }
 
     private static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
-        return Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
+        int crc = Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
+        return crc ^ buffer.getInt(at + MAGIC) ^ MAGIC_VALUE;
+    }
+
+    /** Whether a frame's magic stands at this index of the buffer. */
+    public static boolean magicAt(ByteBuffer segment, int at) {
+        return afterForce(segment, at) || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED;
+    }
+
+    /** Whether the frame at this index was written when every frame before it was forced. */
+    public static boolean afterForce(ByteBuffer segment, int at) {
+        return segment.getInt(at + MAGIC) == MAGIC_VALUE;
     }
 
     /** Whether a valid frame starts at this index of the buffer, which holds the rest of the frame's segment. */
@@ -69,7 +92,7 @@ public final class FrameLayout {
     /** Payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
     public static int claimedPayloadBytes(ByteBuffer segment, int at, Identity identity) {
         if (segment.limit() - at < HEADER_BYTES
-                || segment.getInt(at + MAGIC) != MAGIC_VALUE
+                || !magicAt(segment, at)
                 || segment.getLong(at + LSN) != identity.lsn()) {
             return -1;
         }
@@ -86,7 +109,7 @@ public final class FrameLayout {
         if (segment.limit() - at < HEADER_BYTES) {
             return 0;
         }
-        return (segment.getInt(at + MAGIC) == MAGIC_VALUE ? 1 : 0)
+        return (magicAt(segment, at) ? 1 : 0)
                 + (segment.getLong(at + LSN) == identity.lsn() ? 1 : 0)
                 + (segment.getLong(at + STORE_ID) == identity.storeId() ? 1 : 0)
                 + (segment.getLong(at + SEGMENT) == identity.segment() ? 1 : 0)

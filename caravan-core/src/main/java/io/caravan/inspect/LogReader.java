@@ -322,7 +322,7 @@ public final class LogReader implements AutoCloseable {
     /** Whether something at this position says that it is the frame there; its header is then in memory. */
     private boolean headerRead(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
-                && frame.getInt(FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                && FrameLayout.magicAt(frame, 0)
                 && frame.getLong(FrameLayout.LSN) == lsn;
     }
 

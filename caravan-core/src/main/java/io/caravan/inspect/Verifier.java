@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -67,6 +68,14 @@ public final class Verifier {
     public static VerifyReport verifyClosed(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.open(directory)) {
             return verify(storage, progress);
+        }
+    }
+
+    /** Verifies the closed replica in a directory, whose log was forced up to this position. */
+    public static VerifyReport verifyReplica(Path directory, long forcedLsn, VerifyReport.Progress progress)
+            throws IOException {
+        try (Storage storage = FileStorage.open(directory)) {
+            return verify(storage, progress, OptionalLong.of(forcedLsn));
         }
     }
 
@@ -119,8 +128,13 @@ public final class Verifier {
 
     /** Verifies the closed store that a storage holds. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
+        return verify(storage, progress, OptionalLong.empty());
+    }
+
+    private static VerifyReport verify(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn)
+            throws IOException {
         Verifier verifier = new Verifier(progress);
-        Recovery recovery = new Recovery(storage, verifier.progress);
+        Recovery recovery = new Recovery(storage, verifier.progress, forcedLsn);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }

@@ -1,12 +1,15 @@
 package io.caravan.io;
 
 import io.caravan.StoreDirectoryException;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A directory that gets its name when everything in it is there: until then its name ends with {@value #ENDING}, and a
@@ -30,7 +33,8 @@ public final class NewDirectory implements AutoCloseable {
      * Begins a directory.
      *
      * @param name must not exist, or be empty
-     * @param ours whether a file of this name may be a leftover of an attempt that was cut off, and be deleted
+     * @param ours whether a file or folder may be a leftover of an attempt that was cut off, and be deleted; by its path
+     *     in the directory, with slashes
      * @throws StoreDirectoryException when it exists and is not empty
      * @throws io.caravan.StoreLockedException when somebody else is making it
      */
@@ -40,7 +44,7 @@ public final class NewDirectory implements AutoCloseable {
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
         FileStorage storage = FileStorage.openOrCreate(partial);
         try {
-            clear(storage, ours);
+            clear(partial, ours);
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
@@ -56,16 +60,34 @@ public final class NewDirectory implements AutoCloseable {
         return parent;
     }
 
-    private static void clear(Storage storage, Predicate<String> ours) throws IOException {
-        List<String> leftovers = storage.list();
-        for (String name : leftovers) {
-            if (!ours.test(name)) {
+    private static void clear(Path partial, Predicate<String> ours) throws IOException {
+        List<Path> leftovers = contents(partial);
+        for (Path path : leftovers) {
+            String name = partial.relativize(path).toString().replace(File.separatorChar, '/');
+            if (!isLock(path) && !ours.test(name)) {
                 throw new StoreDirectoryException(
-                        storage.describe(name) + " is in the way, and no leftover; move it, or name another folder");
+                        path + " is in the way, and no leftover; move it, or name another folder");
             }
         }
-        for (String name : leftovers) {
-            storage.delete(name);
+        delete(leftovers);
+    }
+
+    /** All files and folders below this one, what is in a folder before the folder; without this one's lock. */
+    private static List<Path> contents(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(path -> !path.equals(folder) && !path.equals(folder.resolve(DirectoryLock.FILE_NAME)))
+                    .sorted(Comparator.reverseOrder())
+                    .toList();
+        }
+    }
+
+    private static boolean isLock(Path path) {
+        return path.endsWith(DirectoryLock.FILE_NAME);
+    }
+
+    private static void delete(List<Path> paths) throws IOException {
+        for (Path path : paths) {
+            Files.delete(path);
         }
     }
 
@@ -88,6 +110,11 @@ public final class NewDirectory implements AutoCloseable {
         return storage;
     }
 
+    /** Where it is until it gets its name, for folders in it. */
+    public Path path() {
+        return partial;
+    }
+
     /** Gives it its name, durably. Its files must be durable, and closed. */
     public void publish() throws IOException {
         storage.close();
@@ -104,9 +131,7 @@ public final class NewDirectory implements AutoCloseable {
         if (published) {
             return;
         }
-        for (String file : storage.list()) {
-            storage.delete(file);
-        }
+        delete(contents(partial));
         storage.close();
         Files.deleteIfExists(partial.resolve(DirectoryLock.FILE_NAME));
         Files.deleteIfExists(partial);

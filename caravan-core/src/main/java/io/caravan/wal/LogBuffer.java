@@ -98,13 +98,13 @@ public final class LogBuffer {
     }
 
     /** Completes the frame and returns its bytes up to the end of its last block, ready to be written at its LSN. */
-    ByteBuffer seal(long storeId, long segment, long previousLsn) {
+    ByteBuffer seal(int magic, long storeId, long segment, long previousLsn) {
         int padded = Blocks.roundUp(end);
         for (int i = end; i < padded; i += Long.BYTES) {
             memory.putLong(i, 0);
         }
-        FrameLayout.seal(
-                memory, new FrameLayout.Identity(baseLsn, storeId, segment), previousLsn, payloadBytes(), records);
+        FrameLayout.Identity identity = new FrameLayout.Identity(baseLsn, storeId, segment);
+        FrameLayout.seal(memory, magic, identity, previousLsn, payloadBytes(), records);
         return memory.duplicate().position(0).limit(padded);
     }
 

@@ -7,6 +7,9 @@ import io.caravan.format.InvalidRecordException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * Reads the log's frames in order and finds its end.
@@ -14,7 +17,10 @@ import java.nio.ByteOrder;
  * <p>The torn-tail rule. Frames follow each other block by block and, where the next one did not fit, at the start of
  * the next segment; each names the frame before it. Where no valid frame follows, the bytes are a torn tail (a frame
  * that a crash cut off, or nothing at all) only if no valid frame of this log stands anywhere behind. If one does, a
- * frame that was complete has been damaged, and opening would lose what followed: that is refused.
+ * frame that was complete has been damaged, and opening would lose what followed: that is refused. There are two
+ * exceptions. Where none of those behind says that the frames before it were forced, a power cut has taken one of the
+ * frames since the last force, and the log ends before it. And a replica may be cut behind what it knows to be forced:
+ * its group has what followed.
  */
 public final class LogScanner {
 
@@ -39,8 +45,23 @@ public final class LogScanner {
      * @param frames how many valid frames there were
      * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn
      *     tail is not always seen
+     * @param cutOff the valid frames behind the position, ascending, which are no longer part of the log; none usually
+     * @param withdrawn where behind the position a frame looks withdrawn, ascending; none usually
      */
-    public record End(long position, long previousLsn, long frames, boolean torn) {}
+    public record End(
+            long position, long previousLsn, long frames, boolean torn, List<Long> cutOff, List<Long> withdrawn) {
+        /** Where nothing stands behind. */
+        public End(long position, long previousLsn, long frames, boolean torn) {
+            this(position, previousLsn, frames, torn, List.of(), List.of());
+        }
+
+        private End before(Behind behind) {
+            return new End(position, previousLsn, frames, torn, behind.valid(), behind.withdrawn());
+        }
+    }
+
+    /** What stands behind the log's end. */
+    private record Behind(List<Long> valid, List<Long> withdrawn) {}
 
     /** In place of a position where there is none. */
     public static final long NOWHERE = -1;
@@ -71,15 +92,35 @@ public final class LogScanner {
      * @param start where a frame starts, or the log's end
      * @param previousLsn the frame before it
      * @param end the log must reach this position, or {@code start} when it is the same
-     * @throws CorruptStoreException when a damaged frame has valid ones behind it, or the log ends before {@code end}
+     * @param forced up to where a replica knows its log to be forced: behind that a power cut may have taken any frame.
+     *     Without it, the frames tell
+     * @throws CorruptStoreException when a damaged frame that was forced has valid ones behind it, or the log ends
+     *     before {@code end}
      */
-    public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
+    public End scan(long start, long previousLsn, long end, OptionalLong forced, FrameVisitor visitor)
+            throws IOException {
         End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
-        refuseValidFramesBehind(found);
+        Behind behind = behind(found);
+        if (!behind.valid().isEmpty() && wasForced(found, behind.valid(), forced)) {
+            refuse(found, behind.valid().get(0));
+        }
         if (found.position() < end) {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
-        return found;
+        return found.before(behind);
+    }
+
+    /** Whether the frame that lacks where the log ends was forced once, as far as anybody can tell. */
+    private boolean wasForced(End found, List<Long> behind, OptionalLong forced) throws IOException {
+        if (forced.isPresent()) {
+            return found.position() < forced.getAsLong();
+        }
+        for (long lsn : behind) {
+            if (present(lsn) && FrameLayout.afterForce(memory, geometry.offsetOf(lsn))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -110,12 +151,10 @@ public final class LogScanner {
             if (next == NOWHERE) {
                 break;
             }
-            int at = geometry.offsetOf(next);
-            visit(visitor, at, next);
+            visit(visitor, geometry.offsetOf(next), next);
             previous = next;
             frames++;
-            position = geometry.positionAfter(
-                    next + FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES));
+            position = positionBehind(next);
         }
         return new End(position, previous, frames, frameBegunAt(position));
     }
@@ -148,7 +187,7 @@ public final class LogScanner {
         int at = geometry.offsetOf(lsn);
         return present(lsn)
                 && memory.limit() - at >= FrameLayout.HEADER_BYTES
-                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                && FrameLayout.magicAt(memory, at)
                 && memory.getLong(at + FrameLayout.LSN) == lsn;
     }
 
@@ -185,27 +224,54 @@ public final class LogScanner {
         loadedSegment = segment;
     }
 
-    private void refuseValidFramesBehind(End found) throws IOException {
-        if (segments.isEmpty()) {
-            return;
+    private Behind behind(End found) throws IOException {
+        Behind behind = new Behind(new ArrayList<>(), new ArrayList<>());
+        if (!segments.isEmpty()) {
+            for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
+                addFramesIn(segment, found, behind);
+            }
         }
-        for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
-            refuseValidFramesIn(segment, found);
+        return behind;
+    }
+
+    private void addFramesIn(long segment, End found, Behind behind) throws IOException {
+        long lsn = Math.max(found.position(), geometry.firstFrame(segment));
+        long claimedBytes = 0;
+        while (lsn < geometry.startOf(segment + 1)) {
+            if (validAt(lsn)) {
+                behind.valid().add(lsn);
+                lsn = positionBehind(lsn);
+            } else {
+                if (looksWithdrawn(lsn)) {
+                    behind.withdrawn().add(lsn);
+                }
+                claimedBytes += claimedBytesAt(lsn);
+                if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
+                    throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
+                }
+                lsn += Blocks.BLOCK_BYTES;
+            }
         }
     }
 
-    private void refuseValidFramesIn(long segment, End found) throws IOException {
-        long from = Math.max(found.position(), geometry.firstFrame(segment));
-        long claimedBytes = 0;
-        for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
-            if (validAt(lsn)) {
-                refuse(found, lsn);
-            }
-            claimedBytes += claimedBytesAt(lsn);
-            if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
-                throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
-            }
+    /** Whether a header of zeros stands here before something else. A value's bytes may look like that too. */
+    private boolean looksWithdrawn(long lsn) throws IOException {
+        if (!present(lsn)) {
+            return false;
         }
+        int at = geometry.offsetOf(lsn);
+        ByteBuffer block = memory.duplicate();
+        ByteBuffer zeros = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
+        int length = Math.min(Blocks.BLOCK_BYTES, memory.limit() - at);
+        block.limit(at + length).position(at);
+        int different = block.mismatch(zeros.limit(length));
+        return different >= FrameLayout.HEADER_BYTES;
+    }
+
+    /** Where the frame behind the valid one goes that starts here, in the segment that is in memory. */
+    private long positionBehind(long lsn) {
+        return geometry.positionAfter(
+                lsn + FrameLayout.HEADER_BYTES + memory.getInt(geometry.offsetOf(lsn) + FrameLayout.PAYLOAD_BYTES));
     }
 
     private int claimedBytesAt(long lsn) throws IOException {

@@ -1,5 +1,6 @@
 package io.caravan.wal;
 
+import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -20,6 +21,9 @@ public final class LogWriter {
 
     private long lastWrittenSegment;
 
+    /** The oldest frame that this writer has written and not forced. */
+    private long firstUnforcedLsn = NONE;
+
     /**
      * A writer that goes on where a recovery ended.
      *
@@ -35,9 +39,14 @@ public final class LogWriter {
         this.lastWrittenSegment = replayed ? segments.geometry().segmentOf(end.previousLsn()) : NONE;
     }
 
-    /** Completes a frame that follows the one written last. Returns its bytes up to the end of its last block. */
-    public ByteBuffer seal(LogBuffer frame) {
-        return frame.seal(storeId, segments.geometry().segmentOf(frame.baseLsn()), previousLsn);
+    /**
+     * Completes a frame that follows the one written last. Returns its bytes up to the end of its last block.
+     *
+     * @param alone whether nobody else has the frames: then this one says whether all before it are forced
+     */
+    public ByteBuffer seal(LogBuffer frame, boolean alone) {
+        int magic = alone && firstUnforcedSegment != NONE ? FrameLayout.MAGIC_BEHIND_UNFORCED : FrameLayout.MAGIC_VALUE;
+        return frame.seal(magic, storeId, segments.geometry().segmentOf(frame.baseLsn()), previousLsn);
     }
 
     /** Hands a sealed frame to the operating system. Returns the bytes written. */
@@ -52,6 +61,9 @@ public final class LogWriter {
         if (firstUnforcedSegment == NONE) {
             firstUnforcedSegment = segment;
         }
+        if (firstUnforcedLsn == NONE) {
+            firstUnforcedLsn = lsn;
+        }
         return count;
     }
 
@@ -64,12 +76,16 @@ public final class LogWriter {
             segments.file(segment).force();
         }
         firstUnforcedSegment = NONE;
+        firstUnforcedLsn = NONE;
     }
 
-    /** Makes the frame that was written last invalid, because its force has failed; forces nothing. */
-    public void withdraw(LogBuffer frame) throws IOException {
-        if (!frame.isEmpty()) {
-            segments.withdraw(frame.baseLsn());
+    /** Makes the frames invalid that were written since the last force, newest first, because theirs has failed; forces nothing. */
+    public void withdraw() throws IOException {
+        long lsn = previousLsn;
+        while (firstUnforcedLsn != NONE && lsn >= firstUnforcedLsn) {
+            long before = segments.previousLsn(lsn);
+            segments.withdraw(lsn);
+            lsn = before;
         }
     }
 }

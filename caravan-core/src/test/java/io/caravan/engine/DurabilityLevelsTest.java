@@ -5,19 +5,23 @@ import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.Durability;
+import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
+import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -199,6 +203,156 @@ class DurabilityLevelsTest {
             store.engine.close();
             assertThat(store.faults.calls(on(Kind.RENAME, CHECKPOINT))).isEmpty();
         }
+    }
+
+    private static WriteBatch batch(Durability level, long id, String text) {
+        return WriteBatch.create().append(id, bytes(text)).durability(level);
+    }
+
+    @Test
+    void aBatchThatAsksForLessIsAcknowledgedWithoutAForce() {
+        try (FaultyStore store = open(Durability.SYNC)) {
+            await(store.engine.write(batch(Durability.PROCESS, 1, "a")));
+            await(store.engine.write(batch(Durability.NONE, 1, "b")));
+            await(store.engine.write(
+                    batch(Durability.PROCESS, 1, "c").append(2, bytes("d")).trimTo(1, 1)));
+            assertThat(texts(store.engine, 1)).containsExactly("1:b", "2:c");
+            assertThat(store.faults.calls(FORCES)).isEmpty();
+            assertThat(store.engine.stats().forces()).isZero();
+            try (FaultyStore killed = store.afterKill()) {
+                assertThat(texts(killed.engine, 1)).containsExactly("1:b", "2:c");
+            }
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(texts(cut.engine, 1)).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void aBatchThatAsksForNothingIsAcknowledgedBeforeTheWrite() {
+        try (FaultyStore store = open(Durability.SYNC)) {
+            Tellings tellings = new Tellings();
+            try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
+                store.engine.write(batch(Durability.NONE, 1, "a"), tellings.callback(1));
+                write.awaitReached();
+                assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+            }
+        }
+    }
+
+    @Test
+    void aStrongerWriteMakesWhatCameBeforeItAsDurable() {
+        try (FaultyStore store = open(Durability.SYNC)) {
+            for (int i = 0; i < 20; i++) {
+                // Over several segments, all of which the one force has to cover.
+                await(store.engine.write(WriteBatch.create()
+                        .append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i))
+                        .durability(Durability.PROCESS)));
+            }
+            assertThat(store.faults.calls(FORCES)).isEmpty();
+            append(store.engine, 2, "forced");
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(cut.engine.read(1)).hasSize(20);
+                assertThat(texts(cut.engine, 2)).containsExactly("0:forced");
+            }
+        }
+    }
+
+    @Test
+    void writesThatShareAFlushAreAllAsDurableAsTheStrongest() {
+        try (FaultyStore store = open(Durability.SYNC)) {
+            Tellings tellings = new Tellings();
+            try (Hold first = store.faults.hold(nth(1, on(Kind.WRITE, LOG)));
+                    Hold force = store.faults.hold(nth(1, FORCES))) {
+                store.engine.write(batch(Durability.PROCESS, 1, "alone"), tellings.callback(1));
+                first.awaitReached();
+                store.engine.write(batch(Durability.NONE, 1, "a"), tellings.callback(2));
+                store.engine.append(2, bytes("b"), tellings.callback(3));
+                store.engine.write(batch(Durability.PROCESS, 1, "c"), tellings.callback(4));
+                first.release();
+                force.awaitReached();
+                assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+            }
+            assertThat(tellings.await(4))
+                    .containsExactly(
+                            Telling.success(1, 0), Telling.success(2, 1), Telling.success(3, 0), Telling.success(4, 2));
+        }
+    }
+
+    @Test
+    void aFlushMakesWeakerWritesAsDurableAsTheStore() {
+        try (FaultyStore store = open(Durability.SYNC)) {
+            await(store.engine.write(batch(Durability.NONE, 1, "a")));
+            store.engine.flush();
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(texts(cut.engine, 1)).containsExactly("0:a");
+            }
+        }
+    }
+
+    @Test
+    void aBatchIsNeverMoreDurableThanTheStore() {
+        try (FaultyStore store = open(Durability.PROCESS)) {
+            await(store.engine.write(batch(Durability.SYNC, 1, "a")));
+            assertThat(store.faults.calls(FORCES)).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsLeftToTheNextForceIsBounded() {
+        try (FaultyStore store = FaultyStore.open(StoreConfig.builder(Path.of("memory"))
+                .maxValueBytes(1 << 20)
+                .checkpointFloorBytes(1L << 40)
+                .build())) {
+            store.awaitProvisioned();
+            store.faults.forgetCalls();
+            for (int i = 0; i < 20; i++) {
+                await(store.engine.write(
+                        WriteBatch.create().append(1, bytes(1 << 20, i)).durability(Durability.PROCESS)));
+            }
+            assertThat(store.engine.stats().forces()).isBetween(1L, 2L);
+        }
+    }
+
+    /** One force covers them all, and nobody knows which of them the disk has. */
+    @Test
+    void aFailedForceTakesBackAllThatItWasToCover() {
+        FaultyStore store = open(Durability.SYNC);
+        append(store.engine, 1, "forced");
+        await(store.engine.write(batch(Durability.PROCESS, 1, "weaker")));
+        await(store.engine.write(batch(Durability.PROCESS, 1, "weaker too")));
+        store.faults.fail(nth(1, FORCES));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> append(store.engine, 1, "lost"));
+        try (FaultyStore killed = store.afterKill()) {
+            assertThat(texts(killed.engine, 1)).containsExactly("0:forced");
+        }
+        store.engine.close();
+    }
+
+    /** Below the store's level, what was acknowledged may be taken back; from then on it must not be read. */
+    @Test
+    void whatAFailedForceTookBackIsNotReadAnyMore() {
+        FaultyStore store = open(Durability.SYNC);
+        for (int id : new int[] {1, 3, 4}) {
+            append(store.engine, id, "forced");
+        }
+        await(store.engine.write(batch(Durability.PROCESS, 1, "weaker")));
+        await(store.engine.write(batch(Durability.PROCESS, 2, "weaker")));
+        await(store.engine.write(WriteBatch.create().delete(3).durability(Durability.PROCESS)));
+        store.faults.fail(nth(1, FORCES));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> append(store.engine, 5, "lost"));
+        for (int taken : new int[] {1, 2, 3}) {
+            assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> texts(store.engine, taken));
+        }
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> store.engine.forEachList(id -> {}));
+        assertThat(texts(store.engine, 4)).containsExactly("0:forced");
+        try (FaultyStore killed = store.afterKill()) {
+            for (int id : new int[] {1, 3, 4}) {
+                assertThat(texts(killed.engine, id)).containsExactly("0:forced");
+            }
+            assertThat(texts(killed.engine, 2)).isEmpty();
+        }
+        store.engine.close();
     }
 
     /** Reads come from the log, which nobody has forced. */

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,11 +8,15 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
+import io.caravan.testing.Tellings;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -23,6 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Patient
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
+
+    private final AtomicLong nanos = new AtomicLong();
+    private final Tellings tellings = new Tellings();
 
     @Test
     void immediateNeverWaits() {
@@ -81,6 +89,94 @@ class FlushTimingTest {
             CompletableFuture<Void> writable = new CompletableFuture<>();
             store.engine.onWritable(() -> writable.complete(null));
             StoreCalls.await(writable);
+        }
+    }
+
+    private static WriteBatch patient(long id, Duration delay) {
+        return WriteBatch.create().append(id, bytes("patient")).flushDelay(delay);
+    }
+
+    /** A store that flushes at once, with a clock that stands where it is put. */
+    private FaultyStore atOnce() {
+        FaultyStore store = FaultyStore.open(
+                FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get);
+        store.awaitProvisioned();
+        store.faults.forgetCalls();
+        return store;
+    }
+
+    @Test
+    void aWriteMayBeMorePatientThanTheStore() {
+        try (FaultyStore store = atOnce()) {
+            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(1));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).isEmpty();
+            store.engine.append(2, bytes("value"), tellings.callback(2));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).extracting(Tellings.Telling::tag).containsExactly(1L, 2L);
+            assertThat(store.faults.calls(on(Kind.FORCE, FaultyStore.LOG))).hasSize(1);
+        }
+    }
+
+    @Test
+    void theLeastPatientOfThoseThatShareAFlushDecides() {
+        try (FaultyStore store = atOnce()) {
+            store.engine.write(patient(1, Duration.ofSeconds(30)), tellings.callback(1));
+            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(2));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).isEmpty();
+            store.engine.write(patient(1, Duration.ZERO), tellings.callback(3));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).hasSize(3);
+        }
+    }
+
+    @Test
+    void aPatientWriteIsFlushedWhenItsTimeHasCome() {
+        try (FaultyStore store = atOnce()) {
+            store.engine.write(patient(1, Duration.ofMillis(25)), tellings.callback(1));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).isEmpty();
+            nanos.set(25 * MILLI);
+            assertThat(tellings.await(1)).hasSize(1);
+        }
+    }
+
+    @Test
+    void aCommitForgetsHowPatientTheLastOneWas() {
+        try (FaultyStore store = atOnce()) {
+            // Of the two that take turns, each has had both.
+            for (int i = 0; i < 2; i++) {
+                StoreCalls.append(store.engine, 2, "value");
+                store.engine.write(patient(1, Duration.ZERO)).join();
+                store.engine.write(patient(1, Duration.ZERO)).join();
+                store.awaitIdleFlusher();
+            }
+            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(1));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).isEmpty();
+        }
+    }
+
+    @Test
+    void aWriteMayBeLessPatientThanTheStore() {
+        try (FaultyStore store = neverFlushing()) {
+            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.awaitIdleFlusher();
+            store.engine.write(patient(1, Duration.ZERO), tellings.callback(2));
+            store.awaitIdleFlusher();
+            assertThat(tellings.all()).hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("reads")
+    void aReadDoesNotWaitForPatientWrites(Consumer<ListStore> read) {
+        try (FaultyStore store = atOnce()) {
+            store.engine.write(patient(1, Duration.ofMinutes(1)), NOBODY);
+            store.engine.write(
+                    WriteBatch.create().append(2, bytes("gone")).delete(2).flushDelay(Duration.ofMinutes(1)), NOBODY);
+            read.accept(store.engine);
         }
     }
 

@@ -37,7 +37,7 @@ class Invariant05RecycledFramesNeverPassTest {
     private static ByteBuffer segmentWithAFrame() {
         ByteBuffer frame = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         frame.put(FrameLayout.HEADER_BYTES, bytes("sixteen bytes it"));
-        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, 16, 1);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, 16, 1);
         ByteBuffer segment = ByteBuffer.allocate(GEOMETRY.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
         segment.put(GEOMETRY.offsetOf(IDENTITY.lsn()), frame.array());
         return segment;
@@ -130,7 +130,7 @@ class Invariant05RecycledFramesNeverPassTest {
             long segment = FileNames.LOG.number(name).orElseThrow();
             ByteBuffer bytes = disk.bytes(name);
             for (int at = Blocks.BLOCK_BYTES; at < bytes.capacity(); at += Blocks.BLOCK_BYTES) {
-                if (bytes.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                if (FrameLayout.magicAt(bytes, at)
                         && bytes.getLong(at + FrameLayout.LSN) != GEOMETRY.startOf(segment) + at) {
                     old.add(GEOMETRY.startOf(segment) + at);
                 }

@@ -24,6 +24,8 @@ class LayoutTest {
     void valuesAreInTheLogUntilACheckpointMovesThem() throws Exception {
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime)) {
             store.engine.append(1, new byte[VALUE_BYTES]).join();
+            // A write is acknowledged before the log counts it.
+            store.awaitIdleFlusher();
             StoreLayout young = store.engine.layout();
             assertThat(young.log().movingBytes()).isGreaterThan(VALUE_BYTES);
             assertThat(young.log().replayBytes()).isPositive();

@@ -5,16 +5,19 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
+import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLockedException;
 import io.caravan.StoreVersionException;
+import io.caravan.WriteBatch;
 import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.Checksums;
@@ -35,6 +38,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -198,6 +202,76 @@ class RecoveryTableTest {
         }
     }
 
+    /**
+     * Of three weaker writes a power cut has taken the first, say, and the second is there. A write of the same size as
+     * the lost one would have the second follow it.
+     */
+    @Test
+    void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {
+        Path live = directory.resolve("live");
+        WatchedThreading threads = new WatchedThreading();
+        DirectoryImage full;
+        try (ListStore filling = threads.open(config(live))) {
+            append(filling, 1, "forced");
+            for (String text : List.of("aa", "bb", "cc")) {
+                await(filling.write(WriteBatch.create().append(1, bytes(text)).durability(Durability.PROCESS)));
+            }
+            full = DirectoryImage.ofSettled(live, threads);
+        }
+        List<Frame> frames = StoreAnatomy.of(full).replayed();
+        for (int lost = 1; lost < 3; lost++) {
+            Frame frame = frames.get(frames.size() - 4 + lost);
+            DirectoryImage gap = full.withFlip(frame.file(), frame.end() - 1);
+            assertThat(casesOf(gap)).contains(RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
+            Path opened = gap.writeTo(directory.resolve("gap" + lost));
+            WatchedThreading again = new WatchedThreading();
+            DirectoryImage killed;
+            List<String> kept = List.of("0:forced", "1:aa").subList(0, lost);
+            try (ListStore store = again.open(config(opened))) {
+                assertThat(texts(store, 1)).containsExactlyElementsOf(kept);
+                append(store, 1, "xx");
+                killed = DirectoryImage.ofSettled(opened, again);
+            }
+            try (ListStore store = DurableListStore.open(config(killed.writeTo(directory.resolve("killed" + lost))))) {
+                assertThat(texts(store, 1)).hasSize(lost + 1).endsWith(lost + ":xx");
+            }
+        }
+    }
+
+    /** The frame behind the damaged one says that it was forced. */
+    @Test
+    void badFrameWithValidOnesAfterIsRefusedAmongWeakerWritesToo() throws Exception {
+        Path live = directory.resolve("live");
+        WatchedThreading threads = new WatchedThreading();
+        DirectoryImage full;
+        try (ListStore filling = threads.open(config(live))) {
+            await(filling.write(WriteBatch.create().append(1, bytes("weaker")).durability(Durability.PROCESS)));
+            append(filling, 1, "forced");
+            await(filling.write(WriteBatch.create().append(1, bytes("weaker")).durability(Durability.PROCESS)));
+            full = DirectoryImage.ofSettled(live, threads);
+        }
+        List<Frame> frames = StoreAnatomy.of(full).replayed();
+        for (Frame frame : frames.subList(frames.size() - 3, frames.size() - 1)) {
+            assertRefused(
+                    CorruptStoreException.class, full.withFlip(frame.file(), frame.end() - 1), frame.file(), "repair");
+        }
+    }
+
+    @Test
+    void gapInAReplicaBehindWhatWasForcedEndsTheLogThere() throws Exception {
+        List<Frame> replayed = anatomy.replayed();
+        for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
+            DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
+            try (Recovered recovered = new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn())).recover()) {
+                assertThat(recovered.cases()).contains(RecoveryCase.GAP_IN_A_REPLICA);
+                assertThat(recovered.end().position()).isEqualTo(frame.lsn());
+            }
+            assertThatExceptionOfType(CorruptStoreException.class)
+                    .isThrownBy(() -> new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn() + 1)).recover())
+                    .withMessageContaining("though the log goes on");
+        }
+    }
+
     @Test
     void missingLogSegmentWhereReplayStartsIsRefused() throws Exception {
         assertMissingLogSegmentIsRefused(anatomy.replayed().get(0).file());
@@ -356,7 +430,7 @@ class RecoveryTableTest {
                     StoreVersionException.class,
                     newer.edited(name, RecoveryTableTest::sealFileHeader),
                     name,
-                    "format version 3",
+                    "format version 4",
                     "open it with a newer release");
             assertThat(refusal.found()).isEqualTo(FileHeader.NEWEST_VERSION + 1);
         }

@@ -5,17 +5,24 @@ import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.Durability;
 import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
 import io.caravan.format.FileNames;
+import io.caravan.io.StoreFile;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Directors;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
+import io.caravan.testing.StoreCalls;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -70,6 +77,79 @@ class WithdrawnFrameTest {
                 assertThat(texts(last, 1)).isIn(List.of("0:a"), List.of("0:a", "1:c"));
             }
         }
+    }
+
+    /** One force fails that was to cover several frames; all have reached the disk, and no withdrawal has. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("rounds")
+    void noneOfSeveralComesBackBehindANewOne(boolean theFirstOpeningFailsToo) {
+        Seeds.forEach(Rounds.of(20, 200), seed -> {
+            SplittableRandom random = new SplittableRandom(seed);
+            CrashStorage disk = new CrashStorage(seed);
+            Engine failing = open(disk);
+            append(failing, 1, "a");
+            failing.checkpoint();
+            for (String value : List.of("old 1", "old 2", "old 3", "old 4")) {
+                appendWeakly(failing, value);
+            }
+            disk.director(call -> {
+                if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                    writeAllBack(disk, random);
+                    return CrashStorage.Outcome.FAIL;
+                }
+                return CrashStorage.Outcome.PASS;
+            });
+            assertThatThrownBy(() -> append(failing, 1, "b")).hasRootCauseInstanceOf(IOException.class);
+            CrashStorage reopened = disk.processKill();
+            failing.close();
+            if (theFirstOpeningFailsToo) {
+                reopened.director(Directors.on(
+                        Directors.calls(Kind.FORCE, FileNames.LOG.of(0)), CrashStorage.Outcome.FAIL_HALFWAY));
+                assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
+            }
+            CrashStorage again = theFirstOpeningFailsToo ? reopened.processKill() : reopened;
+            List<String> all = new ArrayList<>(List.of("0:a"));
+            CrashStorage cut;
+            try (Engine engine = open(again)) {
+                assertThat(texts(engine, 1)).isEqualTo(all);
+                for (int i = 1; i <= 4; i++) {
+                    appendWeakly(engine, "new " + i);
+                    all.add(i + ":new " + i);
+                }
+                cut = again.powerCut(random);
+            }
+            try (Engine last = open(cut)) {
+                List<String> left = texts(last, 1);
+                assertThat(left).isNotEmpty().isEqualTo(all.subList(0, left.size()));
+            }
+        });
+    }
+
+    /** A segment that was being made is discarded, whatever it has from when it was another. */
+    @Test
+    void aHalfMadeSegmentMayLookAsIfItHadWithdrawnFrames() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = open(disk)) {
+            append(engine, 1, "a");
+            CrashStorage left = disk.processKill();
+            long next = left.list().stream()
+                    .filter(name -> name.matches(FaultyStore.LOG))
+                    .count();
+            ByteBuffer segment = ByteBuffer.allocate(left.size(FileNames.LOG.of(0)));
+            segment.put(2 * 4096 + 1000, (byte) 1);
+            try (StoreFile file = left.create(FileNames.LOG.of(next), segment.capacity())) {
+                file.write(segment, 0);
+            }
+            try (Engine reopened = open(left)) {
+                assertThat(texts(reopened, 1)).containsExactly("0:a");
+            }
+        }
+    }
+
+    private static void appendWeakly(Engine engine, String value) {
+        StoreCalls.await(engine.write(
+                WriteBatch.create().append(1, StoreCalls.bytes(value)).durability(Durability.PROCESS)));
     }
 
     private static Engine open(CrashStorage disk) throws IOException {

@@ -13,6 +13,7 @@ import io.caravan.FlushPolicy;
 import io.caravan.ListStore.Group;
 import io.caravan.StoreConfig;
 import io.caravan.UninterruptibleThread;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
@@ -211,6 +212,24 @@ class WriteGroupTest {
             store.engine.append(1, bytes("first"), tellings.callback(1));
             store.engine.flush();
             assertNotFlushedHere(store);
+        }
+    }
+
+    @Test
+    void theFlusherMakesItWhereTheWriteIsPatient() throws Exception {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first");
+            store.awaitIdleFlusher();
+            onLoop(() -> {
+                Group group = store.engine.group();
+                store.engine.write(
+                        WriteBatch.create().append(1, bytes("patient")).flushDelay(Duration.ofMillis(2)),
+                        tellings.callback(1));
+                group.closeAndFlush();
+                assertThat(tellings.all()).isEmpty();
+            });
+            nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
+            tellings.await(1);
         }
     }
 

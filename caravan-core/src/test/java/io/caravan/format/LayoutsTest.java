@@ -121,13 +121,32 @@ class LayoutsTest {
         for (int i = 0; i < payloadBytes; i++) {
             frame.put(FrameLayout.HEADER_BYTES + i, (byte) i);
         }
-        FrameLayout.seal(frame, IDENTITY, 32_768, payloadBytes, 3);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, 32_768, payloadBytes, 3);
         return segment;
     }
 
     private static void sealFrame(ByteBuffer segment) {
         int covered = FrameLayout.HEADER_BYTES - FrameLayout.LSN + segment.getInt(AT + FrameLayout.PAYLOAD_BYTES);
         segment.putInt(AT + FrameLayout.CRC, Checksums.crc32c(segment, AT + FrameLayout.LSN, covered));
+    }
+
+    /** A sector may be torn within the magic, and the older frame that stood there have had another. */
+    @ParameterizedTest
+    @ValueSource(ints = {FrameLayout.MAGIC_VALUE, FrameLayout.MAGIC_BEHIND_UNFORCED})
+    void aFrameIsNotValidWithTheOtherMagic(int magic) {
+        ByteBuffer segment = segmentWithFrame(16);
+        ByteBuffer frame = segment.slice(AT, segment.limit() - AT).order(ByteOrder.LITTLE_ENDIAN);
+        FrameLayout.seal(frame, magic, IDENTITY, 32_768, 16, 3);
+        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isTrue();
+        assertThat(FrameLayout.afterForce(segment, AT)).isEqualTo(magic == FrameLayout.MAGIC_VALUE);
+        int other = FrameLayout.MAGIC_VALUE ^ FrameLayout.MAGIC_BEHIND_UNFORCED ^ magic;
+        for (int torn = 1; torn <= Integer.BYTES; torn++) {
+            ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            segment.put(AT, bytes.putInt(0, magic).array());
+            segment.put(AT, bytes.putInt(0, other).array(), 0, torn);
+            boolean same = segment.getInt(AT) == magic;
+            assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isEqualTo(same);
+        }
     }
 
     @ParameterizedTest
@@ -201,7 +220,7 @@ class LayoutsTest {
         int emptyAt = deleteAt + RecordLayout.DELETE_BYTES;
         RecordLayout.putAppend(frame, emptyAt, 1, 0, 1, 0);
         int end = emptyAt + RecordLayout.appendBytes(0);
-        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, end - at, 4);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, end - at, 4);
 
         List<String> records = new ArrayList<>();
         RecordLayout.forEachInFrame(frame, 0, IDENTITY.lsn(), visitorOf(records));

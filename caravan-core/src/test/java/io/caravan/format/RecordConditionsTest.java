@@ -33,7 +33,7 @@ class RecordConditionsTest {
         RecordLayout.putDelete(frame, at, 1);
         RecordLayout.putAppend(frame, at + RecordLayout.DELETE_BYTES, 1, 0, 7, 5);
         int payload = RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(5);
-        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, payload, 2);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, payload, 2);
         edit.accept(frame);
         RecordLayout.forEachInFrame(frame, 0, IDENTITY.lsn(), NOBODY);
     }

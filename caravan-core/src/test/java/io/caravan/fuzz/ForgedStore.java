@@ -145,7 +145,7 @@ public final class ForgedStore {
         if (payload + FrameLayout.HEADER_BYTES > LOG.remaining(tail)) {
             throw new IllegalStateException("the frame does not fit its segment: it was placed at its first record");
         }
-        writer.write(frame, writer.seal(frame));
+        writer.write(frame, writer.seal(frame, false));
         lastLsn = frame.baseLsn();
         startFrame(LOG.positionAfter(frame.endLsn()));
         return this;

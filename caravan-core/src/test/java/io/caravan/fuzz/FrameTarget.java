@@ -115,7 +115,7 @@ public final class FrameTarget implements FuzzTarget {
             var identity =
                     new FrameLayout.Identity(made.lsn(), ForgedStore.STORE_ID, ForgedStore.LOG.segmentOf(made.lsn()));
             long previous = made.is(HOW_BAD_PREVIOUS) ? made.previous() + 8 : made.previous();
-            FrameLayout.seal(frame, identity, previous, made.payload().length, made.records());
+            FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, identity, previous, made.payload().length, made.records());
             if (made.is(HOW_HEADER_FROM_PAYLOAD)) {
                 int count = Math.min(FrameLayout.HEADER_BYTES, made.payload().length);
                 frame.put(0, made.payload(), 0, count);

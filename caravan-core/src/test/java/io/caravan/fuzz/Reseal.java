@@ -45,7 +45,7 @@ public final class Reseal {
     public static void logSegment(ByteBuffer file) {
         fileHeader(file);
         for (int at = Blocks.BLOCK_BYTES; at + FrameLayout.HEADER_BYTES <= file.limit(); at += Blocks.BLOCK_BYTES) {
-            if (file.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE) {
+            if (FrameLayout.magicAt(file, at)) {
                 frame(file, at);
             }
         }

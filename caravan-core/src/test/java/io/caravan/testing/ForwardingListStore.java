@@ -9,6 +9,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
 /** Passes every call on to another store; tests override what they want to go wrong. */
@@ -72,6 +73,16 @@ public class ForwardingListStore implements ListStore {
     @Override
     public ListInfo info(long id) {
         return store.info(id);
+    }
+
+    @Override
+    public ListInfo accepted(long id) {
+        return store.accepted(id);
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        store.acceptedLengths(id, more);
     }
 
     @Override

@@ -14,13 +14,16 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.caravan.CaravanException;
 import io.caravan.Entry;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.TrimmedException;
+import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Reads: what is streamed, when it ends, and that it is the list of one moment. */
@@ -451,5 +454,43 @@ public interface ReadContract extends ContractFixture {
         assertThatNullPointerException().isThrownBy(() -> store().forEachList(null));
         assertThatNullPointerException().isThrownBy(() -> store().onWritable(null));
         assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+    }
+
+    @Test
+    default void whatIsAcceptedIsToldWithoutAWaitAndOnAnyThread() throws Exception {
+        assertThat(store().accepted(7)).isNull();
+        store().acceptedLengths(7, length -> {
+            throw new AssertionError("a missing list has a value of " + length);
+        });
+        CompletableFuture<ListInfo> onStoreThread = new CompletableFuture<>();
+        for (int i = 0; i < 1_000; i++) {
+            append(store(), 7, "v".repeat(i % 10));
+        }
+        store().trimTo(7, 15, WriteCallback.completing(new CompletableFuture<>()));
+        assertThat(store().accepted(7)).isEqualTo(new ListInfo(7, 15, 1_000, 4_500 - 45 - 10));
+        // More is trimmed than retained.
+        store().trimTo(7, 995, new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                onStoreThread.complete(store().accepted(7));
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                onStoreThread.completeExceptionally(problem);
+            }
+        });
+        assertThat(store().accepted(7)).isEqualTo(new ListInfo(7, 995, 1_000, 5 + 6 + 7 + 8 + 9));
+        List<Integer> lengths = new ArrayList<>();
+        store().acceptedLengths(7, lengths::add);
+        assertThat(lengths).containsExactly(5, 6, 7, 8, 9);
+        lengths.clear();
+        store().acceptedLengths(7, length -> {
+            lengths.add(length);
+            return length < 6;
+        });
+        assertThat(lengths).containsExactly(5, 6);
+        assertThat(onStoreThread.get()).isEqualTo(store().info(7));
+        assertThat(store().stats().pinnedReaders()).isZero();
     }
 }

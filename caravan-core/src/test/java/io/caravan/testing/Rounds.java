@@ -2,6 +2,7 @@ package io.caravan.testing;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How much a test does that could do any amount. {@code mvn verify} does little of it, so that nobody waits; the Maven
@@ -11,18 +12,24 @@ import java.util.stream.IntStream;
  * tag {@code thorough}.
  */
 public final class Rounds {
+    /** The system property that has every test do as much as it says instead. */
+    private static final @Nullable Integer WANTED = Integer.getInteger("caravan.rounds");
+
     private static final boolean THOROUGH = Boolean.getBoolean("caravan.thorough");
 
     private Rounds() {}
 
-    /** The first number in {@code mvn verify}, the second in the profile. */
+    /** The first number in {@code mvn verify}, the second in the profile; or {@code -Dcaravan.rounds=}. */
     public static int of(int quick, int thorough) {
+        if (WANTED != null) {
+            return WANTED;
+        }
         return THOROUGH ? thorough : quick;
     }
 
     /** One of so many cases, other ones for each seed; in the profile all of them. */
     public static <T> List<T> oneIn(int share, List<T> cases, long seed) {
-        int step = of(share, 1);
+        int step = THOROUGH ? 1 : share;
         int first = Math.floorMod(seed, step);
         return IntStream.range(0, cases.size())
                 .filter(i -> i % step == first)

@@ -18,6 +18,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -55,10 +56,15 @@ public record StoreAnatomy(
                 log.open(FileNames.LOG.number(name).getAsLong());
             }
             end = new LogScanner(log, oldest.storeId())
-                    .scan(oldest.startLsn(), oldest.previousLsn(), oldest.endLsn(), (segment, at, lsn) -> {
-                        int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
-                        frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
-                    });
+                    .scan(
+                            oldest.startLsn(),
+                            oldest.previousLsn(),
+                            oldest.endLsn(),
+                            OptionalLong.empty(),
+                            (segment, at, lsn) -> {
+                                int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
+                                frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
+                            });
         }
         return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image));
     }

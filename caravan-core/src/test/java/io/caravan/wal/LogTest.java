@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class LogTest {
         for (int i = 0; i < deletions; i++) {
             RecordLayout.putDelete(buffer.memory(), buffer.add(RecordLayout.DELETE_BYTES), i);
         }
-        writer.write(buffer, writer.seal(buffer));
+        writer.write(buffer, writer.seal(buffer, true));
         writer.force();
         written.add(lsn);
         tail = GEOMETRY.positionAfter(buffer.endLsn());
@@ -66,8 +67,8 @@ class LogTest {
             for (String name : image.names("log-")) {
                 opened.open(FileNames.LOG.number(name).getAsLong());
             }
-            var end =
-                    new LogScanner(opened, STORE).scan(start, previous, needed, (segment, at, lsn) -> frames.add(lsn));
+            var end = new LogScanner(opened, STORE)
+                    .scan(start, previous, needed, OptionalLong.empty(), (segment, at, lsn) -> frames.add(lsn));
             return new Scan(frames, end);
         }
     }
@@ -212,7 +213,8 @@ class LogTest {
             try (LogSegments opened = new LogSegments(new ImageStorage(lie), wide, STORE)) {
                 opened.open(0);
                 LogScanner scanner = new LogScanner(opened, STORE);
-                assertThatThrownBy(() -> scanner.scan(START, FrameLayout.NO_FRAME, START, (segment, at, lsn) -> {}))
+                assertThatThrownBy(() -> scanner.scan(
+                                START, FrameLayout.NO_FRAME, START, OptionalLong.empty(), (segment, at, lsn) -> {}))
                         .isInstanceOf(CorruptStoreException.class)
                         .hasMessageContainingAll(FileNames.LOG.of(0), "overlap here");
             }
@@ -223,7 +225,13 @@ class LogTest {
         for (int at = Blocks.BLOCK_BYTES; at < file.limit(); at += Blocks.BLOCK_BYTES) {
             ByteBuffer frame = file.slice(at, file.limit() - at).order(ByteOrder.LITTLE_ENDIAN);
             int payload = geometry.remaining(at) - FrameLayout.HEADER_BYTES;
-            FrameLayout.seal(frame, new FrameLayout.Identity(at, STORE, 0), FrameLayout.NO_FRAME, payload, 0);
+            FrameLayout.seal(
+                    frame,
+                    FrameLayout.MAGIC_VALUE,
+                    new FrameLayout.Identity(at, STORE, 0),
+                    FrameLayout.NO_FRAME,
+                    payload,
+                    0);
             frame.putInt(FrameLayout.CRC, ~frame.getInt(FrameLayout.CRC));
         }
     }

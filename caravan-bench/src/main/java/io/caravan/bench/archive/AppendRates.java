@@ -18,17 +18,18 @@ import java.util.concurrent.TimeUnit;
 /** Durable appends a second, with and without archiving. */
 final class AppendRates implements Measure {
     private static final int CONNECTIONS = 16;
-    private static final String OFTEN = "2s";
 
     private final Results results = new Results();
     private final SteadyAppends appends;
     private final Duration warmUp;
     private final Duration time;
+    private final String often;
 
     AppendRates(boolean quick) {
         appends = new SteadyAppends(CONNECTIONS, quick ? 50 : 2_000);
-        warmUp = Duration.ofSeconds(quick ? 1 : 5);
-        time = Duration.ofSeconds(quick ? 2 : 15);
+        warmUp = Duration.ofMillis(quick ? 250 : 5_000);
+        time = Duration.ofMillis(quick ? 1_000 : 15_000);
+        often = quick ? "1s" : "2s";
     }
 
     private interface System {
@@ -40,7 +41,7 @@ final class AppendRates implements Measure {
         List<System> systems = List.of(
                 () -> alone(turn, "no archive", ArchivingServer::idle),
                 () -> alone(
-                        turn, "to a folder", work -> ArchivingServer.toFolder(work, work.resolve("archive"), OFTEN)),
+                        turn, "to a folder", work -> ArchivingServer.toFolder(work, work.resolve("archive"), often)),
                 () -> toS3(turn));
         for (System system : turn.inTurn(systems)) {
             system.run();
@@ -68,7 +69,7 @@ final class AppendRates implements Measure {
                 workload(what),
                 results,
                 (work, bucket) -> measure(
-                        turn, what, work, path -> ArchivingServer.toBucket(path, bucket.endpoint(), "c", OFTEN)));
+                        turn, what, work, path -> ArchivingServer.toBucket(path, bucket.endpoint(), "c", often)));
     }
 
     private static String workload(String what) {
@@ -93,7 +94,7 @@ final class AppendRates implements Measure {
         return new Table(
                 "Appends meanwhile",
                 "Values of 200 bytes, each waited for, to " + appends.documents() + " documents, all of which are"
-                        + " archived again every " + OFTEN
+                        + " archived again every " + often
                         + ", if S3, which shares the cores, keeps up; the default of `--archive-after` is 30"
                         + " minutes. The bandwidth of archiving is unlimited here.",
                 results);

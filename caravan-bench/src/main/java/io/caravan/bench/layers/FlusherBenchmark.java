@@ -75,7 +75,7 @@ public class FlusherBenchmark {
             RecordLayout.putAppend(frame, at, i, 0, 0, value.length);
             frame.put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
         }
-        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
     }
 
     /** Deletes the files. */
@@ -88,7 +88,7 @@ public class FlusherBenchmark {
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public ByteBuffer seal() {
-        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
         return frame;
     }
 

@@ -51,6 +51,11 @@ public record Caravan(List<String> flags) implements Subject {
                 Ports.HOST + ":" + ports.resp(),
                 "--http",
                 Ports.HOST + ":" + ports.http());
+        return command(serve);
+    }
+
+    /** The command that runs this program's command line with these arguments. */
+    public List<String> command(List<String> serve) {
         String launcher = System.getProperty(LAUNCHER);
         if (launcher == null || !flags.isEmpty()) {
             return ChildJvm.command(flags, ServerProcess.MAIN, serve);

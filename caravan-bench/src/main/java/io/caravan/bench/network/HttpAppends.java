@@ -37,7 +37,7 @@ final class HttpAppends implements NetworkMeasure {
     private final Duration length;
 
     HttpAppends(boolean quick) {
-        this(Duration.ofMillis(quick ? 200 : 3_000), Duration.ofMillis(quick ? 500 : 5_000));
+        this(Duration.ofMillis(quick ? 500 : 3_000), Duration.ofMillis(quick ? 2_000 : 5_000));
     }
 
     HttpAppends(Duration warmUp, Duration length) {

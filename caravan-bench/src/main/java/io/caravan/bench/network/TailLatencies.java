@@ -19,8 +19,8 @@ final class TailLatencies implements NetworkMeasure {
     private final Duration length;
 
     TailLatencies(boolean quick) {
-        warmUp = Duration.ofMillis(quick ? 200 : 3_000);
-        length = Duration.ofMillis(quick ? 500 : 8_000);
+        warmUp = Duration.ofMillis(quick ? 500 : 3_000);
+        length = Duration.ofMillis(quick ? 2_000 : 8_000);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.caravan.bench.torture;
 
+import io.caravan.bench.torture.GroupDisks.Ailment;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,13 +37,29 @@ enum GroupFault {
     DEAFEN_FOLLOWER,
     /** The leader is cut off, and one of the others killed and started. */
     CUT_OFF_LEADER_AND_KILL,
-    SLOW_NETWORK;
+    SLOW_NETWORK,
+    /** Its forces take up to a second longer. */
+    SLOW_DISK_LEADER,
+    SLOW_DISK_FOLLOWER,
+    SLOW_DISK_TWO,
+    /** Its writes and forces fail, or only its forces. */
+    FAILING_DISK_LEADER,
+    FAILING_DISK_FOLLOWER,
+    FAILING_DISK_TWO,
+    FULL_DISK_LEADER,
+    FULL_DISK_FOLLOWER,
+    FULL_DISK_TWO;
 
     private static final Duration AWAY = Duration.ofSeconds(5);
     /** Long enough for an election, and for a leader to find that nobody hears it, at least. */
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;
+    private static final int SLOWEST_FORCE_MILLIS = 1000;
+    /** Long enough for a host to end by itself, and to be started again. */
+    private static final long SICK_MILLIS = 2000;
+
+    private static final long LOOK_MILLIS = 100;
 
     /** Returns the number of processes killed. */
     int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
@@ -56,7 +73,7 @@ enum GroupFault {
             case KILL_LEADER -> kill(hosts, order.subList(0, 1));
             case KILL_FOLLOWER -> kill(hosts, order.subList(1, 2));
             case KEEP_FOLLOWER_AWAY -> keepAway(hosts, order.get(1));
-            case KILL_TWO -> kill(hosts, random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3));
+            case KILL_TWO -> kill(hosts, two(order, random));
             case KILL_ALL -> kill(hosts, order);
             case PAUSE_LEADER -> pause(hosts, order.get(0));
             case PAUSE_FOLLOWER -> pause(hosts, order.get(1));
@@ -84,7 +101,61 @@ enum GroupFault {
                 Thread.sleep(CUT_MILLIS);
                 yield 0;
             }
+            case SLOW_DISK_LEADER -> slow(hosts, order.subList(0, 1), random);
+            case SLOW_DISK_FOLLOWER -> slow(hosts, order.subList(1, 2), random);
+            case SLOW_DISK_TWO -> slow(hosts, two(order, random), random);
+            case FAILING_DISK_LEADER -> fail(hosts, order.subList(0, 1), random);
+            case FAILING_DISK_FOLLOWER -> fail(hosts, order.subList(1, 2), random);
+            case FAILING_DISK_TWO -> fail(hosts, two(order, random), random);
+            case FULL_DISK_LEADER -> sicken(hosts, order.subList(0, 1), Ailment.FULL, 0, random);
+            case FULL_DISK_FOLLOWER -> sicken(hosts, order.subList(1, 2), Ailment.FULL, 0, random);
+            case FULL_DISK_TWO -> sicken(hosts, two(order, random), Ailment.FULL, 0, random);
         };
+    }
+
+    /** Whether it needs disks that can be sick. */
+    boolean isOfDisks() {
+        return compareTo(SLOW_DISK_LEADER) >= 0;
+    }
+
+    /** With the leader, or without. */
+    private static List<String> two(List<String> order, Random random) {
+        return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
+    }
+
+    private static int slow(GroupHosts hosts, List<String> which, Random random)
+            throws IOException, InterruptedException {
+        return sicken(hosts, which, Ailment.NONE, 1 + random.nextInt(SLOWEST_FORCE_MILLIS), random);
+    }
+
+    private static int fail(GroupHosts hosts, List<String> which, Random random)
+            throws IOException, InterruptedException {
+        return sicken(hosts, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FORCES, 0, random);
+    }
+
+    /** In some cases the processes are killed meanwhile, and started on their sick disks. */
+    private static int sicken(GroupHosts hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
+            throws IOException, InterruptedException {
+        for (String host : which) {
+            hosts.sicken(host, ailment, forceMillis);
+        }
+        bear(hosts);
+        if (random.nextInt(3) > 0) {
+            return 0;
+        }
+        int killed = kill(hosts, which);
+        for (String host : which) {
+            hosts.startBriefly(host);
+        }
+        bear(hosts);
+        return killed;
+    }
+
+    private static void bear(GroupHosts hosts) throws IOException, InterruptedException {
+        for (long left = SICK_MILLIS; left > 0; left -= LOOK_MILLIS) {
+            Thread.sleep(LOOK_MILLIS);
+            hosts.startThoseThatEnded();
+        }
     }
 
     private static int cut(GroupHosts hosts, List<String> which, boolean mute, boolean deaf)

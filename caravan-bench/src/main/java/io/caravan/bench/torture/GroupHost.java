@@ -5,7 +5,9 @@ import io.caravan.DurableListStore;
 import io.caravan.Entry;
 import io.caravan.ListInfo;
 import io.caravan.NotLeaderException;
+import io.caravan.OutOfSpaceException;
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreFailedException;
 import io.caravan.bench.torture.HostCall.Answer;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.GroupMember;
@@ -24,7 +26,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The child process that is one host of a group: makes the changes that the harness asks for over loopback, when it
@@ -34,7 +40,15 @@ class GroupHost implements LeadershipListener {
     /** Exit status of a host that may not start with the files that it has. */
     static final int REFUSED = 3;
 
+    /** Exit status of a host that cannot go on, and must be started again. */
+    static final int UNFIT = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
+    private static final long LOOK_MILLIS = 500;
+
     private volatile @Nullable DurableListStore leading;
+    private volatile @Nullable DurableListStore failed;
+    private volatile boolean closing;
 
     public static void main(String[] arguments) throws IOException {
         System.exit(new GroupHost().run(GroupPlan.parse(arguments)));
@@ -47,14 +61,37 @@ class GroupHost implements LeadershipListener {
             Thread acceptor = new Thread(() -> accept(server, member), "accept");
             acceptor.setDaemon(true);
             acceptor.start();
+            Thread watch = new Thread(() -> endWhenUnfit(member), "watch");
+            watch.setDaemon(true);
+            watch.start();
             tellPort(GroupPlan.portFile(config.raftDirectory()), server.getLocalPort());
             while (System.in.read() >= 0) {
                 // Nothing is ever sent on it; only its end matters.
             }
+            closing = true;
             return 0;
         } catch (StoreDirectoryException refused) {
             System.out.println(refused.getMessage());
             return REFUSED;
+        } catch (IOException | RuntimeException unfit) {
+            LOG.error("cannot start", unfit);
+            return UNFIT;
+        }
+    }
+
+    /** As the server does, when the host takes part no longer, or leads with a store that has failed. */
+    private void endWhenUnfit(GroupMember member) {
+        DurableListStore broken = null;
+        while (!closing) {
+            // A store fails, too, when leadership is lost: then it leads no more the next time.
+            DurableListStore now = failed == leading ? leading : null;
+            boolean unfit = !member.takesPart() || now != null && now == broken;
+            if (unfit && !closing) {
+                LOG.error("cannot go on");
+                System.exit(UNFIT);
+            }
+            broken = now;
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
         }
     }
 
@@ -125,10 +162,13 @@ class GroupHost implements LeadershipListener {
             }
         } catch (UnconfirmedException refused) {
             fail(Answer.REFUSED, String.valueOf(refused.getMessage()), out);
-        } catch (NotLeaderException refused) {
+        } catch (NotLeaderException | OutOfSpaceException refused) {
             fail(Answer.REFUSED, refused.toString(), out);
-        } catch (CaravanException failed) {
-            fail(Answer.UNKNOWN, failed.toString(), out);
+        } catch (CaravanException lost) {
+            if (lost instanceof StoreFailedException) {
+                failed = store;
+            }
+            fail(Answer.UNKNOWN, lost.toString(), out);
         }
     }
 

@@ -28,6 +28,10 @@ final class GroupHosts implements AutoCloseable {
     private static final long POLL_NANOS = 10_000_000;
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
+    /** Another program took its port meanwhile; or it got files of a leader that was then lost. */
+    private static final List<String> EXCUSES =
+            List.of("Address already in use", "has received files, and no leader asks for them");
+
     /** Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
             "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
@@ -36,15 +40,20 @@ final class GroupHosts implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
+    /** Whose processes may end by themselves, as their disks were sick. */
+    private final Set<String> convalescent = ConcurrentHashMap.newKeySet();
+
     private final GroupNetwork network;
+    private final GroupDisks disks;
+    private int endedByThemselves;
 
     /** Starts a new group. */
     GroupHosts(GroupPlan plan, String mainClass) throws IOException {
         this.plan = plan;
         this.mainClass = mainClass;
         this.network = new GroupNetwork(plan);
+        this.disks = new GroupDisks(plan);
         for (String host : ids()) {
-            Files.createDirectories(plan.directory().resolve(host));
             launch(host, true);
         }
         for (String host : ids()) {
@@ -60,7 +69,10 @@ final class GroupHosts implements AutoCloseable {
         Files.deleteIfExists(plan.portFile(host));
         List<String> flags = new ArrayList<>(FLAGS);
         flags.add(network.flag(host));
-        children.put(host, ChildJvm.start(flags, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
+        children.put(
+                host,
+                ChildJvm.start(
+                        flags, mainClass, plan.toArguments(host, create), disks.environment(host), plan.log(host)));
     }
 
     private void awaitUp(String host) throws IOException {
@@ -89,16 +101,64 @@ final class GroupHosts implements AutoCloseable {
         return network;
     }
 
+    /** See {@link GroupDisks#whyNone}. */
+    String whyNoSickDisks() {
+        return disks.whyNone();
+    }
+
+    /** See {@link GroupDisks#ail}; until {@link #heal}. */
+    void sicken(String host, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
+        convalescent.add(host);
+        disks.ail(host, ailment, forceMillis);
+    }
+
     /**
-     * Has all hosts run again and hear each other: resumes those that are suspended, and starts those that are down.
+     * Starts hosts again that have ended by themselves because of their disks, as a service manager does.
+     *
+     * @throws IOException when one has ended for another reason
+     */
+    void startThoseThatEnded() throws IOException {
+        for (String host : ids()) {
+            if (child(host).alive()) {
+                continue;
+            }
+            if (child(host).awaitExit() == GroupHost.UNFIT) {
+                if (!isExcused(host)) {
+                    throw new IOException("host " + host
+                            + " has ended by itself, though its disk was well; its output is in " + plan.log(host));
+                }
+                endedByThemselves++;
+                launch(host, false);
+            }
+        }
+    }
+
+    /** Whether the host may have ended: its disk was sick, or it says why. */
+    private boolean isExcused(String host) throws IOException {
+        String output = child(host).output();
+        return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
+    }
+
+    /** How many processes have ended by themselves, because of their disks, and were started again. */
+    int endedByThemselves() {
+        return endedByThemselves;
+    }
+
+    /**
+     * Has all hosts run again and hear each other: mends their disks, resumes those that are suspended, and starts those
+     * that are down.
      *
      * @param broken whether the connections between the hosts end
      */
     void heal(boolean broken) throws IOException {
         network.heal(broken);
+        for (String host : convalescent) {
+            disks.ail(host, GroupDisks.Ailment.NONE, 0);
+        }
         for (String host : List.copyOf(paused)) {
             resume(host);
         }
+        startThoseThatEnded();
         List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
         for (String host : down) {
             launch(host, false);
@@ -108,14 +168,14 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Starts it again when its port was taken by another program meanwhile. */
+    /** Starts it again when it may have ended. */
     private void bringUp(String host) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
                 awaitUp(host);
                 return;
             } catch (IOException failed) {
-                if (attempt == STARTS || !child(host).output().contains("Address already in use")) {
+                if (attempt == STARTS || !isExcused(host)) {
                     throw failed;
                 }
                 launch(host, false);
@@ -152,11 +212,13 @@ final class GroupHosts implements AutoCloseable {
         }
         for (String host : ids()) {
             int status = child(host).awaitExit();
-            if (status != 0) {
+            boolean endedBefore = status == GroupHost.UNFIT && isExcused(host);
+            if (status != 0 && !endedBefore) {
                 throw new IOException(
                         "host " + host + " exited with status " + status + "; its output is in " + plan.log(host));
             }
         }
+        convalescent.clear();
     }
 
     /** Starts a host without the Raft log that it had, which must be refused. Returns the problem, or null. */

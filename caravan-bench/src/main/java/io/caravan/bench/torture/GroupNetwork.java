@@ -64,7 +64,6 @@ final class GroupNetwork implements AutoCloseable {
     /** A network that is whole. */
     GroupNetwork(GroupPlan plan) throws IOException {
         this.plan = plan;
-        Files.createDirectories(plan.directory());
         for (Host from : plan.hosts()) {
             StringBuilder table = new StringBuilder(LOOPBACK + " localhost\n");
             for (Host to : plan.hosts()) {

@@ -5,6 +5,8 @@ import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.Host;
 import io.caravan.testing.FreePorts;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,11 +27,11 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     /** Little, so that a host that was down is sent files now and then. */
     static final long KEPT_LOG_BYTES = 1 << 20;
 
-    /** A new group of three. */
-    static GroupPlan make(Path directory) {
+    /** A new group of three; the directory is created. */
+    static GroupPlan make(Path directory) throws IOException {
         List<Host> hosts =
                 Stream.of("a", "b", "c").map(id -> host(id, FreePorts.next())).toList();
-        return new GroupPlan(directory, UUID.randomUUID(), hosts);
+        return new GroupPlan(Files.createDirectories(directory).toRealPath(), UUID.randomUUID(), hosts);
     }
 
     /** Where it is, the {@link GroupNetwork} says. */
@@ -73,12 +75,17 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
                 .build();
     }
 
+    /** All files of a host: its {@linkplain GroupDisks disk}. */
+    Path folder(String host) {
+        return directory.resolve(host);
+    }
+
     Path store(String host) {
-        return directory.resolve(host).resolve("store");
+        return folder(host).resolve("store");
     }
 
     Path raft(String host) {
-        return directory.resolve(host).resolve("raft");
+        return folder(host).resolve("raft");
     }
 
     /** Where the host says on which port it hears the harness. */
@@ -87,7 +94,8 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     }
 
     static Path portFile(Path raftDirectory) {
-        return raftDirectory.resolveSibling("port");
+        Path folder = raftDirectory.resolveSibling(".").normalize();
+        return folder.resolveSibling(folder.getFileName() + ".port");
     }
 
     Path log(String host) {

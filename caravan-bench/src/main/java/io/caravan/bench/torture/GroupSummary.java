@@ -13,6 +13,7 @@ final class GroupSummary extends Summary {
     private long unknown;
     private long reads;
     private long longestReturnMillis;
+    private int endedByThemselves;
 
     void fault(GroupFault fault, int killed) {
         faults.merge(fault, 1, Integer::sum);
@@ -32,6 +33,10 @@ final class GroupSummary extends Summary {
         comparisons++;
     }
 
+    void endedByThemselves(int processes) {
+        endedByThemselves = processes;
+    }
+
     void returned(long millis) {
         longestReturnMillis = Math.max(longestReturnMillis, millis);
     }
@@ -48,12 +53,13 @@ final class GroupSummary extends Summary {
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d rounds with %s, %d processes killed%n"
+                "%d rounds with %s, %d processes killed, %d ended by themselves as their disks were sick%n"
                         + "%,d changes acknowledged, %,d of unknown fate; %,d strict reads; all replicas compared %d times; the group came"
                         + " back within %,d ms%n%s",
                 rounds(),
                 faults,
                 kills,
+                endedByThemselves,
                 acknowledged,
                 unknown,
                 reads,

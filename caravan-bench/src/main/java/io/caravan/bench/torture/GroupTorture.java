@@ -56,7 +56,9 @@ final class GroupTorture {
             long seed,
             PrintStream out) {
         this.plan = plan;
-        this.faults = faults;
+        this.faults = faults.stream()
+                .filter(fault -> hosts.whyNoSickDisks().isEmpty() || !fault.isOfDisks())
+                .toList();
         this.hosts = hosts;
         this.rounds = rounds;
         this.deadline = System.nanoTime() + time.toNanos();
@@ -94,6 +96,9 @@ final class GroupTorture {
     }
 
     private GroupSummary run() throws InterruptedException {
+        if (!hosts.whyNoSickDisks().isEmpty()) {
+            out.println("no disk will be slow, fail or be full here: " + hosts.whyNoSickDisks());
+        }
         while (summary.rounds() < rounds && System.nanoTime() < deadline && summary.clean()) {
             summary.round();
             try {
@@ -103,6 +108,7 @@ final class GroupTorture {
                 summary.problem(String.valueOf(problem.getMessage()));
             }
         }
+        summary.endedByThemselves(hosts.endedByThemselves());
         summary.problems().forEach(out::println);
         return summary;
     }
@@ -173,6 +179,7 @@ final class GroupTorture {
     private String awaitService() throws IOException {
         long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
+            hosts.startThoseThatEnded();
             Optional<String> leader = hosts.leader();
             if (leader.isPresent() && hosts.takes(leader.get(), HostCall.append(PROBE_LIST, probes++, 24))) {
                 return leader.get();
@@ -196,7 +203,8 @@ final class GroupTorture {
 
     /** What the leader has, which may be another one than a moment ago: one that has taken a write knows all before. */
     private @Nullable ListModel read(long list) throws IOException {
-        while (true) {
+        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        while (System.nanoTime() < end) {
             String leader = hosts.leader().orElseGet(() -> "");
             if (leader.isEmpty()) {
                 awaitService();
@@ -210,6 +218,8 @@ final class GroupTorture {
             }
             awaitService();
         }
+        throw new IOException("hosts that say they lead have refused to read list " + list + " for "
+                + GroupHosts.PATIENCE.toSeconds() + " s, though the group takes writes");
     }
 
     private void compareReplicas(boolean last) throws IOException {
@@ -242,10 +252,7 @@ final class GroupTorture {
         long end = System.nanoTime() + GroupHosts.MUCH_PATIENCE.toNanos();
         for (String host : hosts.ids()) {
             while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
-                if (hosts.state(host).filter(state -> !state.takesPart()).isPresent()) {
-                    throw new IOException("host " + host + " has left its group, as its replica differs; its output is"
-                            + " in " + plan.log(host));
-                }
+                hosts.startThoseThatEnded();
                 if (System.nanoTime() > end) {
                     throw new IOException("host " + host + " has not caught up within "
                             + GroupHosts.MUCH_PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));

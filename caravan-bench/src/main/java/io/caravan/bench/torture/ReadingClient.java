@@ -19,10 +19,12 @@ final class ReadingClient implements ServerClients {
     private static final Pattern DOCUMENTS = Pattern.compile("^documents:(\\d+)\r?$", Pattern.MULTILINE);
 
     private final Lists lists;
+    private final RespCommands commands;
     private final Ledger ledger;
 
     ReadingClient(Lists lists, Ledger ledger) {
         this.lists = lists;
+        this.commands = new RespCommands(lists);
         this.ledger = ledger;
     }
 
@@ -40,8 +42,8 @@ final class ReadingClient implements ServerClients {
     }
 
     private void read(long id, RespConnection connection) throws IOException {
-        List<byte[]> values = values(call(connection, RespCommands.range(id, 0, -1)));
-        String length = call(connection, RespCommands.length(id)).text();
+        List<byte[]> values = values(call(connection, commands.range(id, 0, -1)));
+        String length = call(connection, commands.length(id)).text();
         if (!Integer.toString(values.size()).equals(length)) {
             ledger.problem("list " + id + ": LRANGE gives " + values.size() + " values, LLEN " + length);
         }

@@ -10,19 +10,29 @@ import java.util.List;
 final class RespCommands {
     private static final long READABLE_IDS = 1_000_000;
 
-    private RespCommands() {}
+    private final Lists lists;
 
-    /** The list's key: readable for small ids, and with bytes that break lines for others. */
-    static byte[] key(long id) {
-        return id >= 0 && id < READABLE_IDS
-                ? ascii("list:" + id)
-                : ByteBuffer.allocate(2 + Long.BYTES)
-                        .put(ascii("\r\n"))
-                        .putLong(id)
-                        .array();
+    RespCommands(Lists lists) {
+        this.lists = lists;
     }
 
-    static byte[][] of(Intent intent) {
+    /**
+     * The list's key: readable for small ids, and with bytes that break lines for others. Those of one worker have the
+     * same tag, so that they are in one group of the server's store.
+     */
+    private byte[] key(long id) {
+        String tag = "{" + lists.owner(id) + "}";
+        if (id >= 0 && id < READABLE_IDS) {
+            return ascii(tag + "list:" + id);
+        }
+        byte[] before = ascii(tag + "\r\n");
+        return ByteBuffer.allocate(before.length + Long.BYTES)
+                .put(before)
+                .putLong(id)
+                .array();
+    }
+
+    byte[][] of(Intent intent) {
         Operation first = intent.operations().get(0);
         return switch (first.kind()) {
             case APPEND -> push(intent);
@@ -37,7 +47,7 @@ final class RespCommands {
         };
     }
 
-    private static byte[][] push(Intent intent) {
+    private byte[][] push(Intent intent) {
         List<Operation> operations = intent.operations();
         byte[][] words = new byte[2 + operations.size()][];
         words[0] = ascii("RPUSH");
@@ -50,23 +60,23 @@ final class RespCommands {
     }
 
     /** A range of a list in LRANGE's terms: both ends are inclusive, and the last value is -1. */
-    static byte[][] range(long id, long first, long last) {
+    byte[][] range(long id, long first, long last) {
         return words("LRANGE", id, first, last);
     }
 
-    private static byte[][] words(String command, long id, long first, long last) {
+    private byte[][] words(String command, long id, long first, long last) {
         return new byte[][] {ascii(command), key(id), ascii(Long.toString(first)), ascii(Long.toString(last))};
     }
 
-    static byte[][] length(long id) {
+    byte[][] length(long id) {
         return keyed("LLEN", List.of(id));
     }
 
-    static byte[][] exists(List<Long> ids) {
+    byte[][] exists(List<Long> ids) {
         return keyed("EXISTS", ids);
     }
 
-    private static byte[][] keyed(String command, List<Long> ids) {
+    private byte[][] keyed(String command, List<Long> ids) {
         byte[][] words = new byte[1 + ids.size()][];
         words[0] = ascii(command);
         for (int i = 0; i < ids.size(); i++) {

@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
 final class RespReads {
     private final int index;
     private final Lists lists;
+    private final RespCommands commands;
     private final SplittableRandom random;
     private final RespRecord record;
 
     RespReads(int index, Lists lists, SplittableRandom random, RespRecord record) {
         this.index = index;
         this.lists = lists;
+        this.commands = new RespCommands(lists);
         this.random = random;
         this.record = record;
     }
@@ -32,9 +34,9 @@ final class RespReads {
     void next(Sender sender) throws IOException {
         long own = any(lists.of(index));
         switch (random.nextInt(8)) {
-            case 0, 1 -> sender.send(reply -> checkRange(own, 0, -1, reply), RespCommands.range(own, 0, -1));
+            case 0, 1 -> sender.send(reply -> checkRange(own, 0, -1, reply), commands.range(own, 0, -1));
             case 2 -> part(own, sender);
-            case 3, 4 -> sender.send(reply -> checkLength(own, reply), RespCommands.length(own));
+            case 3, 4 -> sender.send(reply -> checkLength(own, reply), commands.length(own));
             case 5 -> existence(own, any(lists.of(index)), sender);
             default -> another(sender);
         }
@@ -48,11 +50,11 @@ final class RespReads {
         int length = record.from(model -> model.length(id)) + 2;
         long first = random.nextInt(-length, length);
         long last = random.nextInt(-length, length);
-        sender.send(reply -> checkRange(id, first, last, reply), RespCommands.range(id, first, last));
+        sender.send(reply -> checkRange(id, first, last, reply), commands.range(id, first, last));
     }
 
     private void existence(long one, long other, Sender sender) throws IOException {
-        sender.send(reply -> checkExistence(one, other, reply), RespCommands.exists(List.of(one, other)));
+        sender.send(reply -> checkExistence(one, other, reply), commands.exists(List.of(one, other)));
     }
 
     private void checkRange(long id, long first, long last, Reply reply) {
@@ -88,7 +90,7 @@ final class RespReads {
         int owner = random.nextInt(lists.workers());
         long id = any(lists.of(owner));
         int answered = record.ledger().worker(owner).answered();
-        sender.send(reply -> saw(id, answered, reply), RespCommands.range(id, 0, -1));
+        sender.send(reply -> saw(id, answered, reply), commands.range(id, 0, -1));
     }
 
     private void saw(long id, int answered, Reply reply) {

@@ -28,6 +28,7 @@ final class RespWorker {
     private static final long MAX_PAUSE_NANOS = 3_000_000;
 
     private final String name;
+    private final RespCommands commands;
     private final BooleanSupplier ending;
     private final RespConnection connection;
     private final Pipeline<Reply> replies;
@@ -59,6 +60,7 @@ final class RespWorker {
             throws IOException {
         this.ending = ending;
         name = "connection " + index;
+        commands = new RespCommands(lists);
         connection = new RespConnection(server);
         replies = new Pipeline<>(connection::receive);
         random = new SplittableRandom(shift.seedOf(index));
@@ -103,7 +105,7 @@ final class RespWorker {
 
     private void change() throws IOException {
         Intent intent = record.intend(generator);
-        send(reply -> record.answered(intent, reply), RespCommands.of(intent));
+        send(reply -> record.answered(intent, reply), commands.of(intent));
     }
 
     /** Handles a reply. */

@@ -4,7 +4,8 @@ import io.caravan.bench.ChildJvm;
 import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.regex.Matcher;
+import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /** A server process, and its clients in this process. */
@@ -47,13 +48,17 @@ final class ServerSession implements Session {
         }
     }
 
+    /** Of all groups of the store. */
     private long replayedFrames() throws IOException {
-        Matcher replayed = REPLAYED.matcher(process.output());
-        if (!replayed.find()) {
+        List<MatchResult> replayed =
+                REPLAYED.matcher(process.output()).results().toList();
+        if (replayed.isEmpty()) {
             ledger.problem("the server's log lacks the number of replayed frames, which must be checked");
             return Ledger.UNKNOWN;
         }
-        return Long.parseLong(replayed.group(1));
+        return replayed.stream()
+                .mapToLong(each -> Long.parseLong(each.group(1)))
+                .sum();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.DurableListStore;
+import io.caravan.StoreGroups;
 import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,6 +13,7 @@ final class ServerSubject implements Subject {
     private static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private final TortureOptions options;
+    private final int groups;
     private final String serverMain;
     private final Lists lists;
 
@@ -20,13 +21,15 @@ final class ServerSubject implements Subject {
      * Creates a subject and its store: a server has no options for small segments, but keeps the segment sizes of an
      * existing store.
      *
+     * @param groups of its store
      * @param serverMain main class of the server: {@link ServerProcess#MAIN}, except in tests of the harness
      */
-    ServerSubject(TortureOptions options, String serverMain) {
+    ServerSubject(TortureOptions options, int groups, String serverMain) {
         this.options = options;
+        this.groups = groups;
         this.serverMain = serverMain;
         lists = new Lists(options.workers(), options.lists());
-        DurableListStore.open(SmallStore.config(options.store(), MAX_VALUE_BYTES))
+        StoreGroups.open(SmallStore.config(options.store(), MAX_VALUE_BYTES), groups)
                 .close();
     }
 
@@ -59,6 +62,8 @@ final class ServerSubject implements Subject {
 
     private ServerProcess process(Path log) {
         List<String> limits = List.of(
+                "--groups",
+                Integer.toString(groups),
                 "--max-value",
                 Integer.toString(MAX_VALUE_BYTES),
                 "--checkpoint-floor",

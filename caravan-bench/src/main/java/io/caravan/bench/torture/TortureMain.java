@@ -1,6 +1,8 @@
 package io.caravan.bench.torture;
 
+import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
+import io.caravan.StoreGroups;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Programs;
@@ -9,7 +11,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -44,6 +48,7 @@ import picocli.CommandLine.Spec;
             "  torture --rounds 200 --seed 7 --dir /mnt/disk/torture",
             "                              an embedded store, 200 rounds, on the disk at /mnt/disk",
             "  torture --server            a server, 20 rounds",
+            "  torture --server --groups 4 a server whose store has four groups",
             "  torture --server --hours 8  an overnight soak test",
             "  torture --cluster --rounds 10",
             "                              three hosts that keep one store, 10 rounds, a few minutes",
@@ -73,6 +78,12 @@ public final class TortureMain implements Callable<Integer> {
         private boolean server;
 
         @Option(
+                names = "--groups",
+                paramLabel = "N",
+                description = "groups of the server's store; default ${DEFAULT-VALUE}")
+        private int groups = 1;
+
+        @Option(
                 names = "--simulate",
                 description = {
                     "a simulation without processes: the real engine on an in-memory disk that loses, keeps,"
@@ -84,8 +95,12 @@ public final class TortureMain implements Callable<Integer> {
 
         @Option(
                 names = "--cluster",
-                description = "a group of three hosts that keep one store, each in its own process: the leader,"
-                        + " followers, two or all are killed, suspended or cut off, and come back")
+                description = {
+                    "a group of three hosts that keep one store, each in its own process: the leader, followers, two"
+                            + " or all are killed, suspended or cut off, and come back; the disks of one or two are"
+                            + " slow, fail or are full for a while, which needs a C compiler (cc) and is left out"
+                            + " without"
+                })
         private boolean cluster;
 
         @Option(
@@ -242,20 +257,26 @@ public final class TortureMain implements Callable<Integer> {
                 volume);
         System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
         try (Subject subject = subject(options)) {
-            TortureSummary summary = new Torture(
-                            options,
-                            subject,
-                            store -> DurableListStore.verify(store, VerifyReport.Progress.NONE),
-                            System.out)
-                    .run();
+            TortureSummary summary = new Torture(options, subject, TortureMain::verify, System.out).run();
             System.out.println(summary);
             return summary.clean();
         }
     }
 
+    /** The faults of all groups. */
+    static VerifyReport verify(Path store) {
+        List<CaravanException> faults = new ArrayList<>();
+        VerifyReport last = null;
+        for (Path folder : StoreGroups.folders(store)) {
+            last = DurableListStore.verify(folder, VerifyReport.Progress.NONE);
+            faults.addAll(last.faults());
+        }
+        return Objects.requireNonNull(last).withFaults(faults);
+    }
+
     private Subject subject(TortureOptions options) throws IOException {
         return target.server
-                ? new ServerSubject(options, ServerProcess.MAIN)
+                ? new ServerSubject(options, target.groups, ServerProcess.MAIN)
                 : new EmbeddedSubject(options, TortureChild.class.getName());
     }
 
@@ -267,6 +288,8 @@ public final class TortureMain implements Callable<Integer> {
         check(
                 !target.cluster || !target.server && !target.fullDisk && !target.simulate,
                 "--cluster cannot be combined with --server, --full-disk or --simulate");
+        check(target.groups == 1 || target.server, "--groups requires --server");
+        check(target.groups >= 1 && target.groups <= StoreGroups.MAX_GROUPS, "--groups must be from 1 to 16");
         check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         check(course.cuts() >= 1, "--cuts must be 1 or more");
         check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

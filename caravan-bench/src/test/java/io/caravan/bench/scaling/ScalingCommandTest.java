@@ -37,7 +37,12 @@ class ScalingCommandTest {
                             .isPositive());
         });
         assertThat(figures(rows, "10,000 entries in 1,000 lists", "Caravan"))
-                .contains("append, ns", "get of a missing list, ns", "open after a kill, ms", "verify, ms");
+                .contains(
+                        "append, ns",
+                        "get of a missing list, ns",
+                        "longest hold of the lock, us",
+                        "open after a kill, ms",
+                        "verify, ms");
         assertThat(figures(rows, "10,000 entries in 1,000 lists", "the machine"))
                 .contains("random read of memory, ns");
         assertThat(work).doesNotExist();

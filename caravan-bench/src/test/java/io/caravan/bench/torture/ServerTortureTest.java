@@ -22,7 +22,16 @@ class ServerTortureTest {
     @Test
     @Tag("rounds")
     void nothingThatAServerAcknowledgedIsLostToAKill() throws IOException, InterruptedException {
-        TortureSummary summary = torture(ServerProcess.MAIN, FEW_ROUNDS);
+        lostNothing(torture(ServerProcess.MAIN, 1, FEW_ROUNDS));
+    }
+
+    @Test
+    @Tag("rounds")
+    void norOfAServerWithSeveralGroups() throws IOException, InterruptedException {
+        lostNothing(torture(ServerProcess.MAIN, 3, FEW_ROUNDS));
+    }
+
+    private static void lostNothing(TortureSummary summary) {
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
         assertThat(summary.acknowledged()).isPositive();
@@ -32,7 +41,7 @@ class ServerTortureTest {
     @Test
     @Tag("thorough")
     void aServerThatAnswersBeforeTheForceIsCaught() throws IOException, InterruptedException {
-        TortureSummary summary = torture(LyingServer.AnswersEarly.class.getName(), MANY_ROUNDS);
+        TortureSummary summary = torture(LyingServer.AnswersEarly.class.getName(), 1, MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
         System.out.println("answering early was caught in round " + summary.rounds());
     }
@@ -40,15 +49,15 @@ class ServerTortureTest {
     @Test
     @Tag("thorough")
     void aServerThatForgetsWritesIsCaught() throws IOException, InterruptedException {
-        TortureSummary summary = torture(LyingServer.ForgetsWrites.class.getName(), MANY_ROUNDS);
+        TortureSummary summary = torture(LyingServer.ForgetsWrites.class.getName(), 1, MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
         System.out.println("forgetting was caught in round " + summary.rounds());
     }
 
-    private TortureSummary torture(String serverMain, int rounds) throws IOException, InterruptedException {
+    private TortureSummary torture(String serverMain, int groups, int rounds) throws IOException, InterruptedException {
         TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.5, 8, 80);
-        try (Subject subject = new ServerSubject(options, serverMain)) {
-            return new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+        try (Subject subject = new ServerSubject(options, groups, serverMain)) {
+            return new Torture(options, subject, TortureMain::verify, System.out).run();
         }
     }
 }

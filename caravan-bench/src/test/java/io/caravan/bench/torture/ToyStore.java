@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
 /**
@@ -330,6 +331,21 @@ final class ToyStore implements ListStore {
             bytes += list.values.get(i).length;
         }
         return new ListInfo(id, list.first(), list.values.size(), bytes);
+    }
+
+    @Override
+    public ListInfo accepted(long id) {
+        return info(id);
+    }
+
+    @Override
+    public synchronized void acceptedLengths(long id, IntPredicate more) {
+        ToyList list = lists.get(id);
+        for (int i = list == null ? 0 : list.first(); list != null && i < list.values.size(); i++) {
+            if (!more.test(list.values.get(i).length)) {
+                return;
+            }
+        }
     }
 
     @Override

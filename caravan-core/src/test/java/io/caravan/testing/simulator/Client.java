@@ -1,6 +1,7 @@
 package io.caravan.testing.simulator;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
@@ -15,6 +16,7 @@ import io.caravan.testing.Outcome;
 import io.caravan.testing.RandomOperations;
 import io.caravan.testing.Value;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -26,6 +28,7 @@ final class Client {
     private final History history;
     private final RandomOperations operations;
     private final SplittableRandom random;
+    private final SplittableRandom levels;
     private boolean storeFailed;
 
     Client(Life life, Engine engine, long seed) {
@@ -34,6 +37,7 @@ final class Client {
         this.history = life.history();
         this.operations = new RandomOperations(seed, Simulation.SHAPE, history.now());
         this.random = new SplittableRandom(seed);
+        this.levels = new SplittableRandom(~seed);
     }
 
     /** Whether the store has failed, after a fault, and must be reopened. */
@@ -47,7 +51,7 @@ final class Client {
      * @param guest whether it comes in the middle of something, so that it may not wait
      */
     void act(boolean guest) {
-        Operation operation = operations.next();
+        Operation operation = atSomeLevel(operations.next());
         life.story().note(() -> (guest ? "meanwhile " : "") + operation);
         if (operation instanceof Operation.Write write && life.clientsFlush() && random.nextBoolean()) {
             writeAndFlush(write, guest);
@@ -60,6 +64,24 @@ final class Client {
         } else if (!guest) {
             maintain(operation);
         }
+    }
+
+    private Operation atSomeLevel(Operation operation) {
+        if (!life.mixesLevels() || levels.nextInt(3) == 0) {
+            return operation;
+        }
+        if (operation instanceof Operation.Append append) {
+            return new Operation.Batch(terms(WriteBatch.create().append(append.id(), append.value())));
+        }
+        if (operation instanceof Operation.Batch batch) {
+            terms(batch.batch());
+        }
+        return operation;
+    }
+
+    private WriteBatch terms(WriteBatch batch) {
+        batch.durability(Durability.values()[levels.nextInt(Durability.values().length)]);
+        return levels.nextInt(4) == 0 ? batch.flushDelay(Duration.ofMillis(levels.nextInt(40))) : batch;
     }
 
     private void writeAndFlush(Operation.Write write, boolean guest) {
@@ -190,7 +212,10 @@ final class Client {
             engine.get(get.id(), new EntryStream() {
                 @Override
                 public boolean next(long sequence, ByteBuffer value) {
-                    seen(change);
+                    // Once: a force that fails from here on may take back what this reader goes on with.
+                    if (values.isEmpty()) {
+                        seen(change);
+                    }
                     values.add(new Value(sequence, copyOf(value)));
                     life.betweenEntries();
                     return true;
@@ -205,7 +230,9 @@ final class Client {
         }
         if (!life.silent()) {
             compare(get, expected, new Outcome.Streamed(values));
-            seen(change);
+            if (values.isEmpty()) {
+                seen(change);
+            }
         }
     }
 
@@ -225,13 +252,17 @@ final class Client {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
                 engine.flush();
-                seen(accepted - 1);
+                if (!life.silent()) {
+                    history.flushed(accepted);
+                }
                 if (life.flushForces()) {
                     checkHeapUse();
                 }
             } else {
                 engine.checkpoint();
-                seen(accepted - 1);
+                if (!life.silent()) {
+                    history.checkpointed(accepted);
+                }
             }
         } catch (StoreFailedException problem) {
             checkFailed(problem);

@@ -1,5 +1,6 @@
 package io.caravan.testing.simulator;
 
+import io.caravan.Durability;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.Operation;
 import io.caravan.testing.Outcome;
@@ -11,13 +12,14 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Every write that a store accepted, in order, and how many of them are certain: acknowledged, or seen by a reader.
- * What a cut leaves must be the state after the certain ones and some of those that follow, in order.
+ * Every write that a store accepted, in order, and how many of them are certain: acknowledged, or seen by a reader, at a
+ * level that survives the cut. What a cut leaves must be the state after the certain ones and some of those that follow,
+ * in order.
  */
 final class History {
 
     /** A write, and what its callback has to be told. */
-    private record Accepted(long number, Operation.Write operation, Outcome expected) {}
+    private record Accepted(long number, Operation.Write operation, Outcome expected, Durability level) {}
 
     private final ModelLists now;
     private final ModelLists base;
@@ -25,12 +27,17 @@ final class History {
     private final Map<Long, Long> lastChange = new HashMap<>();
     private long accepted;
     private long told;
-    private long certain;
+    /** How many writes no cut may take back, and how many no end of the process alone may. */
+    private long forced;
+
+    private long written;
     private long lastForce = -1;
-    private long certainBeforeLastForce;
+    private long forcedBeforeLastForce;
+    private final Durability storeLevel;
 
     /** A history that starts in a state which is certain. */
-    History(ModelLists state) {
+    History(ModelLists state, Durability storeLevel) {
+        this.storeLevel = storeLevel;
         this.base = state;
         this.now = state.copy();
     }
@@ -45,8 +52,9 @@ final class History {
         return accepted;
     }
 
-    long certain() {
-        return certain;
+    /** How many writes a cut must leave: of the power, or of the process alone. */
+    long certain(boolean powerLost) {
+        return powerLost ? forced : written;
     }
 
     /** The store has taken a write; returns its number, by which it will be told of. */
@@ -59,13 +67,19 @@ final class History {
                     "the store took a write that it had to refuse with " + expected + ": " + operation);
         }
         long number = accepted++;
-        afterBase.add(new Accepted(number, operation, expected));
+        afterBase.add(new Accepted(number, operation, expected, levelOf(operation)));
         before.forEach((id, place) -> {
             if (!place.equals(Place.of(now, id))) {
                 lastChange.put(id, number);
             }
         });
         return number;
+    }
+
+    private Durability levelOf(Operation.Write operation) {
+        Durability wanted =
+                operation instanceof Operation.Batch batch ? batch.batch().durability() : Durability.SYNC;
+        return wanted.orWeaker(storeLevel);
     }
 
     private record Place(boolean there, long first, long next) {
@@ -81,17 +95,25 @@ final class History {
      */
     void acknowledged(long number, long sequence, long force) {
         inOrder(number);
-        Outcome expected = at(number).expected();
+        Accepted write = at(number);
+        Outcome expected = write.expected();
         if (!expected.equals(new Outcome.Written(sequence))) {
             throw new SimulationFailure(
                     "write " + number + " was told of sequence " + sequence + ", expected " + expected);
         }
-        if (force != lastForce) {
-            certainBeforeLastForce = certain;
+        if (write.level() == Durability.SYNC && force != lastForce) {
+            forcedBeforeLastForce = forced;
             lastForce = force;
             settle();
         }
-        certain = Math.max(certain, number + 1);
+        if (write.level() != Durability.NONE) {
+            certainUpTo(number + 1, write.level());
+        }
+    }
+
+    private void certainUpTo(long writes, Durability level) {
+        written = Math.max(written, writes);
+        forced = level == Durability.SYNC ? Math.max(forced, writes) : forced;
     }
 
     /** A callback was told of failure; what becomes of the write is open. */
@@ -115,9 +137,29 @@ final class History {
         throw new SimulationFailure("write " + number + " was told of twice");
     }
 
-    /** A reader saw this write's change, or was told that everything up to it is durable, so no cut may take it back. */
+    /** A reader saw this write's change, so that it and all before are as durable as each was to be, and written at least. */
     void seen(long number) {
-        certain = Math.max(certain, number + 1);
+        certainUpTo(number + 1, Durability.PROCESS);
+        for (Accepted write : afterBase) {
+            if (write.number() <= number && write.level() == Durability.SYNC) {
+                certainUpTo(write.number() + 1, Durability.SYNC);
+            }
+        }
+    }
+
+    /** Everything accepted before the flush is as durable as the store promises. */
+    void flushed(long writes) {
+        certainUpTo(writes, storeLevel);
+    }
+
+    /** Everything accepted before the checkpoint survives a power cut. */
+    void checkpointed(long writes) {
+        certainUpTo(writes, Durability.SYNC);
+    }
+
+    /** What was written and not forced may be gone: a force has failed, or it was withdrawn because of that. */
+    void forceFailed() {
+        written = forced;
     }
 
     /** Which write changed this list last; -1 when none did. */
@@ -127,19 +169,19 @@ final class History {
 
     /** Forgets the writes that are part of every state this may be compared with. */
     private void settle() {
-        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(certainBeforeLastForce, told)) {
+        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, told)) {
             afterBase.removeFirst().operation().expect(base);
         }
     }
 
-    /** Whether everything that was accepted is certain. */
+    /** Whether everything that was accepted survives any cut. */
     boolean allCertain() {
-        return certain == accepted;
+        return forced == accepted;
     }
 
-    /** What a damaged last frame may leave at the least. */
-    long certainWithoutLastFrame() {
-        return Math.min(certainBeforeLastForce, certain);
+    /** What damage to the frames of the last force may leave at the least. */
+    long certainWithoutLastForce() {
+        return Math.min(forcedBeforeLastForce, forced);
     }
 
     /**
@@ -154,7 +196,7 @@ final class History {
         long contained = accepted - afterBase.size();
         while (true) {
             if (contained >= least && state.contents().equals(found)) {
-                return new History(state);
+                return new History(state, storeLevel);
             }
             if (!writes.hasNext()) {
                 break;

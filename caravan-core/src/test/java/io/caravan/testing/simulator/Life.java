@@ -38,8 +38,10 @@ final class Life implements CrashStorage.Director {
     private boolean forceFailed;
     private long frames;
     private CrashStorage left;
+    /** Whether the power was lost since the history began. */
+    private boolean powerLost;
 
-    Life(Simulation simulation, CrashStorage disk, History history, boolean afterFailure) {
+    Life(Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
         this.simulation = simulation;
         this.story = simulation.story();
         this.random = simulation.random().split();
@@ -47,6 +49,7 @@ final class Life implements CrashStorage.Director {
         this.history = history;
         this.threading = new SimulatedThreading(random, clock);
         this.afterFailure = afterFailure;
+        this.powerLost = afterPowerLoss;
         this.faults = new FaultPlan(random, !afterFailure);
         this.callsLeft = 1 + random.nextInt(MAX_CALLS);
     }
@@ -70,6 +73,11 @@ final class Life implements CrashStorage.Director {
         return faults.broke();
     }
 
+    /** Whether the power was lost, and not the process alone, since the history began. */
+    boolean powerLost() {
+        return powerLost;
+    }
+
     /** What the next life starts from. */
     CrashStorage left() {
         return left;
@@ -84,7 +92,8 @@ final class Life implements CrashStorage.Director {
         try {
             Engine engine = Engine.open(simulation.config(), disk, clock, threading);
             if (!over()) {
-                history = history.matching(StoreContents.of(engine), history.certain());
+                history = history.matching(StoreContents.of(engine), history.certain(powerLost));
+                powerLost = false;
             }
             return over() ? null : engine;
         } catch (IOException | CaravanException refused) {
@@ -156,7 +165,8 @@ final class Life implements CrashStorage.Director {
 
     private CrashStorage cut() {
         // After a failed force, what is left in the page cache is worth looking at.
-        boolean power = simulation.survivesPower() && (withdrawing() || random.nextInt(faults.broke() ? 2 : 4) != 0);
+        boolean power = simulation.mayLosePower() && (withdrawing() || random.nextInt(faults.broke() ? 2 : 4) != 0);
+        powerLost |= power;
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
         story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
         return remains;
@@ -169,7 +179,10 @@ final class Life implements CrashStorage.Director {
         }
         try {
             CrashStorage.Outcome outcome = happen(call);
-            forceFailed |= outcome != CrashStorage.Outcome.PASS && isLogForce(call);
+            if (outcome != CrashStorage.Outcome.PASS && isLogForce(call)) {
+                forceFailed = true;
+                history.forceFailed();
+            }
             forceFailed &= !isFrame(call);
             return outcome;
         } catch (SimulationFailure failure) {
@@ -208,14 +221,15 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }
-        if ((simulation.survivesPower() || !withdrawing()) && random.nextInt(3) == 0) {
+        if ((simulation.mayLosePower() || !withdrawing()) && random.nextInt(3) == 0) {
             // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
             boolean mayRot = client != null && !faults.happened();
             // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
             boolean mayBeFull = !afterFailure && !faults.broke();
-            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull, !withdrawing());
+            new Reopening(simulation, random.split(), history, powerLost)
+                    .afterCutOf(disk, mayRot, mayBeFull, !withdrawing());
         }
-        if (--callsLeft <= 0 && (simulation.survivesPower() || !withdrawing())) {
+        if (--callsLeft <= 0 && (simulation.mayLosePower() || !withdrawing())) {
             left = cut();
             return CrashStorage.Outcome.PASS;
         }
@@ -259,6 +273,10 @@ final class Life implements CrashStorage.Director {
     /** How many frames were written: writes told of after the same one share it. */
     long frames() {
         return frames;
+    }
+
+    boolean mixesLevels() {
+        return simulation.mixesLevels();
     }
 
     boolean clientsFlush() {

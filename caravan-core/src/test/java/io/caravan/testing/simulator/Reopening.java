@@ -26,15 +26,19 @@ final class Reopening implements CrashStorage.Director {
     private History history;
     private int depth;
     private CrashStorage disk;
+    /** Whether the power was lost since the history began. */
+    private boolean powerLost;
+
     private boolean fillable;
     private boolean full;
     private boolean roomForCheckpoints;
 
-    Reopening(Simulation simulation, SplittableRandom random, History history) {
+    Reopening(Simulation simulation, SplittableRandom random, History history, boolean powerLost) {
         this.simulation = simulation;
         this.story = simulation.story();
         this.random = random;
         this.history = history;
+        this.powerLost = powerLost;
     }
 
     /**
@@ -49,7 +53,7 @@ final class Reopening implements CrashStorage.Director {
         cut(storage, mayBeKilled);
         story.enter();
         if (mayRot && random.nextInt(16) == 0) {
-            new Rot(simulation, random, history).check(disk);
+            new Rot(simulation, random, history, history.certain(powerLost)).check(disk);
         } else {
             check();
         }
@@ -58,14 +62,15 @@ final class Reopening implements CrashStorage.Director {
 
     private void cutAgain(CrashStorage storage) {
         if (depth < MAX_DEPTH) {
-            Reopening next = new Reopening(simulation, random.split(), history);
+            Reopening next = new Reopening(simulation, random.split(), history, powerLost);
             next.depth = depth + 1;
             next.afterCutOf(storage, false, fillable, true);
         }
     }
 
     private void cut(CrashStorage storage, boolean mayBeKilled) {
-        boolean power = simulation.survivesPower() && (!mayBeKilled || random.nextInt(8) != 0);
+        boolean power = simulation.mayLosePower() && (!mayBeKilled || random.nextInt(8) != 0);
+        powerLost |= power;
         disk = power ? storage.powerCut(random) : storage.processKill();
         simulation.countCut();
         story.note(() -> power ? "what if the power is cut? " + disk.survived() : "what if the process is killed?");
@@ -80,7 +85,8 @@ final class Reopening implements CrashStorage.Director {
         try {
             Engine engine = Engine.open(simulation.config(), disk, clock, threading);
             StoreContents found = StoreContents.of(engine);
-            history = history.matching(found, history.certain());
+            history = history.matching(found, history.certain(powerLost));
+            powerLost = false;
             checkHeap(engine.stats(), found);
             goOn(engine);
         } catch (IOException | CaravanException refused) {

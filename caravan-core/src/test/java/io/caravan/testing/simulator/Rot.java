@@ -16,17 +16,24 @@ import java.util.SplittableRandom;
 
 /**
  * Damages a byte that was safely on the disk. The store must then be right, or say what is wrong; and one bad
- * checkpoint of two must not keep it from opening. Only the log's very last frame cannot be told from a torn tail.
+ * checkpoint of two must not keep it from opening. Only what the last force made durable cannot be told from a torn tail.
  */
 final class Rot {
     private final Simulation simulation;
     private final SplittableRandom random;
     private final History history;
+    private final long certain;
 
-    Rot(Simulation simulation, SplittableRandom random, History history) {
+    /**
+     * A check of what a cut has left.
+     *
+     * @param certain how many writes that must hold
+     */
+    Rot(Simulation simulation, SplittableRandom random, History history, long certain) {
         this.simulation = simulation;
         this.random = random;
         this.history = history;
+        this.certain = certain;
     }
 
     void check(CrashStorage disk) {
@@ -47,7 +54,7 @@ final class Rot {
         simulation.story().note(() -> "and " + file + " has rotted at " + offset);
         Engine engine = open(disk, mayRefuse);
         if (engine != null) {
-            read(engine, log ? history.certainWithoutLastFrame() : history.certain(), file);
+            read(engine, log ? history.certainWithoutLastForce() : certain, file);
         }
     }
 
@@ -67,8 +74,7 @@ final class Rot {
             if (FileNames.LOG.number(file).isPresent()) {
                 ByteBuffer bytes = ByteBuffer.wrap(disk.visible(file)).order(ByteOrder.LITTLE_ENDIAN);
                 for (int at = Blocks.BLOCK_BYTES; at < bytes.limit(); at += Blocks.BLOCK_BYTES) {
-                    if (bytes.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
-                            && bytes.getLong(at + FrameLayout.LSN) > lastLsn) {
+                    if (FrameLayout.magicAt(bytes, at) && bytes.getLong(at + FrameLayout.LSN) > lastLsn) {
                         lastLsn = bytes.getLong(at + FrameLayout.LSN);
                         last = new Place(file, at + FrameLayout.CRC);
                     }

@@ -12,11 +12,16 @@ enum Sabotage {
             "engine/Flusher",
             "            if (force) {\n",
             "            commit.acknowledge();\n            if (force) {\n")),
-    SKIP_THE_FORCE(edit("engine/Flusher", "                force(commit.frame());\n", "")),
+    SKIP_THE_FORCE(edit("engine/Flusher", "                force();\n", "")),
     SKIP_THE_DIRECTORY_FORCE_AFTER_A_RENAME(edit(
             "wal/LogSegments",
             "storage.rename(temporary, FileNames.LOG.of(segment));\n        storage.forceDirectory();",
             "storage.rename(temporary, FileNames.LOG.of(segment));")),
+    TAKE_THE_LEVEL_OF_THE_LAST_WRITE(
+            edit("engine/Commit", "        level = level.orStronger(atLeast);\n", "        level = atLeast;\n")),
+    FORCE_THE_LAST_SEGMENT_ALONE(edit(
+            "wal/LogWriter", "for (long segment = firstUnforcedSegment;", "for (long segment = lastWrittenSegment;")),
+    LEAVE_FRAMES_BEHIND_A_GAP(edit("engine/Tidying", "            withdrawCutOff(recovered);\n", "")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
             edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", ""),
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
@@ -59,17 +64,17 @@ enum Sabotage {
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "        refuseValidFramesBehind(found);\n", "")),
+            edit("wal/LogScanner", "            refuse(found, behind.valid().get(0));\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(edit(
             "engine/Flusher",
-            "                writer.withdraw(frame);\n",
+            "                writer.withdraw();\n",
             "                writer.force();\n                return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
-            "            committed.awaitPast(pinned.lastLsn());\n            long bytes",
-            "            long bytes")),
+            "            committed.awaitPast(pinned.lastLsn());\n            return described(pinned);",
+            "            return described(pinned);")),
     LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
-            edit("engine/Flusher", "                writer.withdraw(frame);\n", "                writer.force();\n")),
+            edit("engine/Flusher", "                writer.withdraw();\n", "                writer.force();\n")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/FlushDemand", """

@@ -25,6 +25,7 @@ class SabotageTest {
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
     /** Seeds that have caught what takes many cuts from {@link #SEED} on. */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
+            Sabotage.LEAVE_FRAMES_BEHIND_A_GAP, 88L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,
             Sabotage.REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES, 5L,
             Sabotage.SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE, 33L,

@@ -44,11 +44,6 @@ public final class SabotagedBuild extends ClassLoader {
         return new SabotagedBuild(classes);
     }
 
-    /** What another process has compiled into a folder. */
-    public static SabotagedBuild in(Path folder) {
-        return new SabotagedBuild(folder.resolve(CLASSES));
-    }
-
     /** The files that the edits are for, as edited; fails when an edit does not fit. */
     public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();

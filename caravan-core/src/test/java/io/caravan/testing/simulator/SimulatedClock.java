@@ -3,7 +3,7 @@ package io.caravan.testing.simulator;
 import java.util.function.LongSupplier;
 
 /** A clock that goes on a little each time somebody looks at it, and otherwise when it is told. */
-final class SimulatedClock implements LongSupplier {
+public final class SimulatedClock implements LongSupplier {
     private static final long LOOK_NANOS = 500;
 
     private long nanos;

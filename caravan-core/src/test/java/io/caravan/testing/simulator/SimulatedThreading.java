@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
  * One thread for everything. Whoever waits runs other workers' steps in the meantime, so a step may run inside
  * another's wait; which one, the generator chooses. Time passes only when nobody has anything to do.
  */
-final class SimulatedThreading implements Threading {
+public final class SimulatedThreading implements Threading {
     private static final long STORE_ID = 0x5ca1ab1e;
 
     private final RandomGenerator random;
@@ -22,7 +22,7 @@ final class SimulatedThreading implements Threading {
     private final List<Stepper> workers = new ArrayList<>();
     private int guests;
 
-    SimulatedThreading(RandomGenerator random, SimulatedClock clock) {
+    public SimulatedThreading(RandomGenerator random, SimulatedClock clock) {
         this.random = random;
         this.clock = clock;
     }
@@ -131,12 +131,12 @@ final class SimulatedThreading implements Threading {
     }
 
     /** Runs a step of some worker that has something to do; false when there is none. */
-    boolean step() {
+    public boolean step() {
         return step(false);
     }
 
     /** The same from inside an I/O call of some worker's, or of an opening's. */
-    boolean stepInside() {
+    public boolean stepInside() {
         return step(true);
     }
 
@@ -172,7 +172,7 @@ final class SimulatedThreading implements Threading {
     }
 
     /** Runs what may not wait, as it comes in the middle of something else: a wait makes it throw. */
-    void asGuest(Runnable action) {
+    public void asGuest(Runnable action) {
         guests++;
         try {
             action.run();

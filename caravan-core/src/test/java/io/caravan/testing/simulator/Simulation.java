@@ -24,6 +24,7 @@ final class Simulation {
 
     private final int lives;
     private final boolean clientsFlush;
+    private final boolean mixesLevels;
     private final SplittableRandom random;
     private final Story story;
     private final StoreConfig config;
@@ -38,6 +39,7 @@ final class Simulation {
         this.lives = lives;
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
+        mixesLevels = seed % 3 == 1;
         random = new SplittableRandom(seed);
         story = new Story(told);
         config = StoreConfig.builder(Path.of("simulated"))
@@ -60,15 +62,17 @@ final class Simulation {
     /** Lives it all, or up to the first failure, which it throws. */
     void run() {
         CrashStorage disk = new CrashStorage(random.nextLong());
-        History history = new History(new ModelLists(MAX_VALUE_BYTES));
+        History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
         boolean failed = false;
+        boolean powerLost = false;
         for (int i = 0; i < lives; i++) {
-            Life life = new Life(this, disk, history, failed);
+            Life life = new Life(this, disk, history, failed, powerLost);
             life.live();
             checkNoFailure();
             disk = life.left();
             history = life.history();
             failed = life.failed();
+            powerLost = life.powerLost();
         }
     }
 
@@ -98,9 +102,19 @@ final class Simulation {
         return config;
     }
 
-    /** Whether what is acknowledged must survive the power's loss, or only the process's. */
+    /** Whether a flush makes what it covers survive the power's loss, or only the process's. */
     boolean survivesPower() {
         return config.durability() == Durability.SYNC;
+    }
+
+    /** Whether the power may be cut, and not only the process killed. */
+    boolean mayLosePower() {
+        return survivesPower() || mixesLevels;
+    }
+
+    /** Whether clients ask for weaker levels than the store's. */
+    boolean mixesLevels() {
+        return mixesLevels;
     }
 
     /** Whether clients flush some of their writes themselves. */

@@ -4,11 +4,11 @@ package io.caravan.testing.simulator;
 public final class SimulationFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    SimulationFailure(String message) {
+    public SimulationFailure(String message) {
         super(message);
     }
 
-    SimulationFailure(String message, Throwable cause) {
+    public SimulationFailure(String message, Throwable cause) {
         super(message + ": " + cause, cause);
     }
 }

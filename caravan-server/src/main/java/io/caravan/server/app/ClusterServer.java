@@ -289,10 +289,11 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
         // Without the lock, which follows() takes.
         if (leaving != null) {
-            if (led) {
-                leaving.handOver();
+            try (leaving) {
+                if (led) {
+                    leaving.handOver();
+                }
             }
-            leaving.close();
         }
     }
 }

@@ -5,7 +5,6 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreDirectoryException;
-import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.push.Archiver;
@@ -15,12 +14,17 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.Spaces;
 import io.caravan.server.metrics.ArchiveMetrics;
 import io.caravan.server.metrics.ClusterMetrics;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.SpaceMetrics;
 import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.protocol.http.HttpProtocol;
@@ -34,6 +38,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -135,7 +140,9 @@ public final class Server implements AutoCloseable {
         DocumentService opened = open(store);
         DiskSpace disk = new DiskSpace(config.restore().data());
         StoreMetrics.register(metrics, opened, disk);
+        SpaceMetrics.register(metrics, opened.spaces());
         ArchiveConfig archive = config.archive();
+        refuseIdle(opened.spaces(), archive);
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
         RespProtocol resp = listen(opened, restoring, backups, disk);
         if (http != null) {
@@ -155,9 +162,22 @@ public final class Server implements AutoCloseable {
     }
 
     private DocumentService open(ListStore store) {
-        DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
+        DocumentService opened = new DocumentService(
+                store,
+                DocumentService.catalogOf(store),
+                cluster == null ? Promise.of(config.durability()) : Promise.REPLICATED);
         documents = opened;
+        opened.readBarrier(readBarrier());
         return opened;
+    }
+
+    /** A confirmation begins on a reading thread, because it may wait for Raft's locks. */
+    private ReadBarrier readBarrier() {
+        Cluster strict = cluster != null && cluster.strictReads() ? cluster : null;
+        return strict == null
+                ? ReadBarrier.NONE
+                : ReadBarrier.of(() -> CompletableFuture.supplyAsync(strict::confirmLeadership, readers)
+                        .thenCompose(confirmed -> confirmed));
     }
 
     private RespProtocol listen(
@@ -186,6 +206,24 @@ public final class Server implements AutoCloseable {
             throw new StoreDirectoryException("the store lacks documents of the archive that it is being restored from:"
                     + " finish the restore (caravan restore --archive URL --data DIR), or serve it with"
                     + " --archive URL --archive-hydrate, which fetches what is missing when it is asked for");
+        }
+    }
+
+    /** Who sets for a space what this server does not do would believe that it is done. */
+    private static void refuseIdle(Spaces spaces, @Nullable ArchiveConfig archive) {
+        if (archive == null) {
+            spaces.refuse(
+                    "the server has no archive; start it with --archive URL",
+                    SpaceSetting.ARCHIVE_AFTER,
+                    SpaceSetting.ARCHIVE_KEEP,
+                    SpaceSetting.ARCHIVE_KEEP_DAYS,
+                    SpaceSetting.ARCHIVE_KEEP_DAILY);
+        } else if (archive.pruning() == null) {
+            spaces.refuse(
+                    "the server removes nothing from its archive; start it without --archive-prune off",
+                    SpaceSetting.ARCHIVE_KEEP,
+                    SpaceSetting.ARCHIVE_KEEP_DAYS,
+                    SpaceSetting.ARCHIVE_KEEP_DAILY);
         }
     }
 

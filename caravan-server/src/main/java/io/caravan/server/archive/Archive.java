@@ -240,27 +240,27 @@ public final class Archive {
     }
 
     /**
-     * Removes what a policy does not keep, beside the archive's owner. If it is ended, the next run removes the rest.
+     * Removes what policies do not keep, beside the archive's owner. If it is ended, the next run removes the rest.
      *
      * @param dryRun report it, and remove nothing
      * @param jobs how many documents at a time
      * @param nowMillis from which ages are counted, in milliseconds since 1970
      */
-    public PruneReport prune(PrunePolicy policy, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
-        return pruning(policy, dryRun, nowMillis, listener).run(jobs, -1);
+    public PruneReport prune(PrunePolicies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+        return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
     }
 
     /**
-     * Prunes, one at a time, only documents that have more snapshots than the policy keeps by their number: those that
+     * Prunes, one at a time, only documents that have more snapshots than their policy keeps by their number: those that
      * have changed often of late. It reads no other manifest.
      */
-    public PruneReport thin(PrunePolicy policy, long nowMillis, PruneListener listener) {
-        return pruning(policy, false, nowMillis, listener).run(1, policy.most());
+    public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
+        return pruning(policies, false, nowMillis, listener).run(1, true);
     }
 
-    private Pruning pruning(PrunePolicy policy, boolean dryRun, long nowMillis, PruneListener listener) {
+    private Pruning pruning(PrunePolicies policies, boolean dryRun, long nowMillis, PruneListener listener) {
         return new Pruning(
-                new DocumentPruner.Run(objects, manifests, root.epoch(), policy, nowMillis, dryRun), listener);
+                new DocumentPruner.Run(objects, manifests, root.epoch(), policies, nowMillis, dryRun), listener);
     }
 
     /**

@@ -62,7 +62,7 @@ final class DocumentPruner {
             ObjectStore objects,
             Manifests manifests,
             long rootEpoch,
-            PrunePolicy policy,
+            PrunePolicies policies,
             long nowMillis,
             boolean dryRun) {}
 
@@ -121,8 +121,9 @@ final class DocumentPruner {
             return;
         }
         Manifest manifest = kept.manifest();
-        boolean expired = run.policy.expired(manifest, run.nowMillis);
-        KeptManifest rest = giveUp(kept, expired ? List.of() : run.policy.kept(manifest, run.nowMillis));
+        PrunePolicy policy = run.policies.of(manifest.name());
+        boolean expired = policy.expired(manifest, run.nowMillis);
+        KeptManifest rest = giveUp(kept, expired ? List.of() : policy.kept(manifest, run.nowMillis));
         removeLeftovers(listed, manifest, settledMillis);
         if (expired && waiting == 0) {
             if (!run.dryRun) {

@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
@@ -9,8 +10,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What pruning leaves in an archive. A generation stays if any of the first three rules says so. A time in the future,
- * which another server's clock may have written, counts as young.
+ * What pruning leaves of a document, or of every one alike. A generation stays if any of the first three rules says so. A
+ * time in the future, which another server's clock may have written, counts as young.
  *
  * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the
  *     latest always does
@@ -19,7 +20,7 @@ import java.util.List;
  * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive what
  *     was there before the deletion
  */
-public record PrunePolicy(int generations, Duration age, int days, Duration retain) {
+public record PrunePolicy(int generations, Duration age, int days, Duration retain) implements PrunePolicies {
     /** The least time that a deleted document stays. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
 
@@ -41,6 +42,16 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         if (!holds) {
             throw new IllegalArgumentException(otherwise);
         }
+    }
+
+    @Override
+    public PrunePolicy of(DocumentName name) {
+        return this;
+    }
+
+    @Override
+    public PrunePolicy general() {
+        return this;
     }
 
     /** The most generations of a document that stay, but for those that are younger than {@code age}. */

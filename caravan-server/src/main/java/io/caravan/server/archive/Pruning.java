@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveWalk.NamedObjects;
 import io.caravan.server.archive.DocumentPruner.Run;
 import io.caravan.server.archive.Pruning.Removal;
@@ -37,14 +38,14 @@ public final class Pruning {
      * Prunes.
      *
      * @param jobs how many names at a time
-     * @param above only names with more snapshots than this
+     * @param thinly only names with more snapshots than their policy keeps by their number
      */
-    PruneReport run(int jobs, int above) {
+    PruneReport run(int jobs, boolean thinly) {
         long newestMillis = rootMillis();
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(run.objects(), listed -> {
                 documents++;
-                if (listed.snapshots().size() > above) {
+                if (!thinly || listed.snapshots().size() > most(listed.form())) {
                     pipeline.submit(() -> new DocumentPruner(run, listed.form()).prune(listed, Long.MIN_VALUE));
                 }
             }));
@@ -57,6 +58,12 @@ public final class Pruning {
             pipeline.finish();
         }
         return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, problems);
+    }
+
+    private int most(String form) {
+        DocumentName name = ArchiveKeys.decode(form);
+        PrunePolicies policies = run.policies();
+        return (name == null ? policies.general() : policies.of(name)).most();
     }
 
     /** When the root was put, by the object store's own clock. */
@@ -119,7 +126,7 @@ public final class Pruning {
      * What pruning has done, or would do.
      *
      * @param documents names that there were
-     * @param generations snapshots that are removed because the policy does not keep them
+     * @param generations snapshots that are removed because their policy does not keep them
      * @param leftovers snapshots that are removed because no manifest names them
      * @param forgotten documents of which nothing is left, as they were deleted long ago
      * @param bytes the size of everything that is removed
@@ -147,7 +154,7 @@ public final class Pruning {
 
         /** Why something is removed. */
         public enum Kind {
-            /** A snapshot that the policy does not keep. */
+            /** A snapshot that its document's policy does not keep. */
             GENERATION,
             /** A snapshot that no manifest names, and none can name any more. */
             LEFTOVER,

@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
+import io.caravan.server.cli.space.SpaceCommand;
 import io.caravan.server.cli.store.DumpCommand;
 import io.caravan.server.cli.store.LogCommand;
 import io.caravan.server.cli.store.RepairCommand;
@@ -67,6 +68,7 @@ public final class Main {
         CarryCommands.addTo(caravan, console);
         return caravan.addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(ClusterCommand.commands(console))
+                .addSubcommand(SpaceCommand.commands(console))
                 .addSubcommand(new RestoreCommand(console))
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())

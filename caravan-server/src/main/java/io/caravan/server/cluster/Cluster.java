@@ -8,22 +8,29 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster as this host sees it. Thread-safe. */
 public final class Cluster {
+    /** Beside the store, in the folder of a host's data. */
+    public static final String RAFT_FOLDER = "raft";
+
     private final ClusterFile file;
     private final ClusterHost self;
     private final @Nullable SslContext tls;
+    private final boolean strictReads;
+    private final InstantSource clock;
     private volatile @Nullable GroupMember member;
     private volatile boolean serving;
-    private Seen seen = new Seen(null, Instant.now());
+    private Seen seen;
     private volatile @Nullable ClusterHost lastLeader;
 
     /** Who leads, and since when that has been known here. */
@@ -34,11 +41,16 @@ public final class Cluster {
      *
      * @param self the id of this host
      * @param tls for connections to other hosts' HTTP; null when they do without TLS
+     * @param strictReads whether this host, when it leads, makes sure of that before each read
+     * @param clock tells since when this host has known who leads
      */
-    public Cluster(ClusterFile file, String self, @Nullable SslContext tls) {
+    public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
         this.file = file;
         this.self = file.host(self);
         this.tls = tls;
+        this.strictReads = strictReads;
+        this.clock = clock;
+        this.seen = new Seen(null, clock.instant());
     }
 
     /** This host takes part from now on. */
@@ -93,6 +105,20 @@ public final class Cluster {
         return tls;
     }
 
+    /** Whether a read waits for {@link #confirmLeadership}. */
+    public boolean strictReads() {
+        return strictReads;
+    }
+
+    /** As {@link GroupMember#confirmLeadership}; may take a moment to begin. */
+    public CompletableFuture<Void> confirmLeadership() {
+        try {
+            return takingPart().confirmLeadership();
+        } catch (IOException notYet) {
+            return CompletableFuture.failedFuture(notYet);
+        }
+    }
+
     /** Whether this host leads, and serves the store. */
     public boolean leads() {
         return serving;
@@ -128,9 +154,19 @@ public final class Cluster {
     public synchronized Instant since() {
         ClusterHost leader = leader().orElse(null);
         if (!Objects.equals(leader, seen.leader())) {
-            seen = new Seen(leader, Instant.now());
+            seen = new Seen(leader, clock.instant());
         }
         return seen.since();
+    }
+
+    /** For how long it has been so. */
+    public Duration unchangedFor() {
+        return Duration.between(since(), now());
+    }
+
+    /** What time it is for this view of the cluster. */
+    public Instant now() {
+        return clock.instant();
     }
 
     /** The election's number; 0 before this host takes part. */

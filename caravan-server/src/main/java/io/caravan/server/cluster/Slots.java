@@ -19,4 +19,9 @@ public final class Slots {
     public static int of(byte[] name) {
         return JedisClusterCRC16.getSlot(name);
     }
+
+    /** The group of a name, from 0, when the slots are divided into so many groups, each with consecutive ones. */
+    public static int group(byte[] name, int groups) {
+        return of(name) * groups / COUNT;
+    }
 }

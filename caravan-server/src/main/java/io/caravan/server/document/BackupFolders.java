@@ -97,7 +97,8 @@ final class BackupFolders {
         long bytes = 0;
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
-                bytes += Files.size(file);
+                // A store in groups has a folder for each.
+                bytes += Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS) ? bytes(file) : Files.size(file);
             }
         }
         return bytes;

@@ -81,7 +81,10 @@ public record Creation(
         DocumentInfo existing;
         try {
             existing = document.info();
-        } catch (DocumentException gone) {
+        } catch (DocumentException refused) {
+            if (refused.reason() != Reason.GONE) {
+                throw refused;
+            }
             throw exists(
                     name,
                     "is deleted, but documents that were forked off it still need its values, so the name is taken");
@@ -161,6 +164,9 @@ public record Creation(
         DocumentInfo info;
         try {
             info = source.info();
+        } catch (MovedException moved) {
+            throw new DocumentException(
+                    Reason.SOURCE_NOT_FOUND, point.source(), "has been moved to " + moved.to() + ": fork it there");
         } catch (DocumentException gone) {
             throw new DocumentException(Reason.SOURCE_GONE, point.source(), "is deleted, and cannot be forked");
         }

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletions that are not in the archive yet, kept in a list of the store: written in the same batch as the deletion, so
+ * Deletions that are not in the archive yet, kept in a list of the store, or of one of its groups: written in the same batch as the deletion, so
  * that a restart knows them, and trimmed once they are archived.
  *
  * <p><b>Locks.</b> The list's lock is taken after those of the documents' names, around each write of the list, so that
@@ -80,15 +80,13 @@ final class DeletionJournal {
     }
 
     /**
-     * Commits an edit that makes these deletions. If {@link Edit#commit} throws, nothing has changed.
+     * Commits an edit that makes these deletions, one at least, in the journal's group. If {@link Edit#commit} throws, nothing has changed.
      *
      * @param record whether to write an entry for each; without, for a store that has no room, they are only kept in
      *     memory
      */
     void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
-        if (deletions.isEmpty()) {
-            edit.commit(callback);
-        } else if (record) {
+        if (record) {
             list.lock();
             try {
                 deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));

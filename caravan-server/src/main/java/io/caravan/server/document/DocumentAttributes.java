@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #START}: sequence of the list's first value, if the document was restored from an archive;
  *   <li>{@value #RESTORING}: the document is being restored, and is not visible yet; empty, or 1 when a client brings it
  *       in parts ({@link DocumentImport});
- *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}.
+ *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}; {@value #AGES}: see {@link Ages};
+ *   <li>{@value #FENCE}: see {@link Fence}; the document is being moved to another server;
+ *   <li>{@value #MOVED}: the text of {@link Whereabouts}; there is no document, and clients are sent there.
  * </ul>
  */
 public final class DocumentAttributes {
@@ -47,8 +49,12 @@ public final class DocumentAttributes {
     private static final String START = "start";
     private static final String RESTORING = "restoring";
     private static final String ARCHIVED = "archived";
+    private static final String AGES = "ages";
+    private static final String FENCE = "fence";
+    private static final String MOVED = "moved";
     /** Attributes that have a meaning only in the document's own store. */
-    private static final List<String> OF_THE_STORE = List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED);
+    private static final List<String> OF_THE_STORE =
+            List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, FENCE, MOVED);
 
     private static final byte[] PRESENT = {};
     private static final byte[] BY_A_CLIENT = {1};
@@ -236,6 +242,58 @@ public final class DocumentAttributes {
 
     DocumentAttributes withoutArchived() {
         return of(raw.without(ARCHIVED));
+    }
+
+    /** When the values came. */
+    Ages ages() {
+        byte[] encoded = get(AGES);
+        return encoded == null ? Ages.NONE : Ages.decode(encoded);
+    }
+
+    DocumentAttributes withAges(Ages ages) {
+        return with(AGES, ages.encode());
+    }
+
+    /** Who moves the document to another server, and where to; null when nobody does. */
+    @Nullable
+    Fence fence() {
+        byte[] encoded = get(FENCE);
+        return encoded == null ? null : Fence.decode(encoded);
+    }
+
+    /** Whether the document is being moved to another server, and must not change. */
+    boolean fenced() {
+        return has(FENCE);
+    }
+
+    /** Where the document is being moved to, or null. */
+    public @Nullable Whereabouts movingTo() {
+        Fence fence = fence();
+        return fence == null ? null : fence.to();
+    }
+
+    DocumentAttributes withFence(Fence fence) {
+        return with(FENCE, fence.encode());
+    }
+
+    DocumentAttributes withoutFence() {
+        return of(raw.without(FENCE));
+    }
+
+    /** Where the document has been moved to, of which this is a redirect; null when it is none. */
+    @Nullable
+    Whereabouts movedTo() {
+        String text = text(MOVED);
+        return text == null ? null : Whereabouts.parse(text);
+    }
+
+    DocumentAttributes withMovedTo(@Nullable Whereabouts to) {
+        return to == null ? of(raw.without(MOVED)) : with(MOVED, bytes(to.text()));
+    }
+
+    /** Whether there is a document for those who ask for its name, unless it has expired. */
+    boolean visible() {
+        return isNone() || !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }
 
     /** The attributes that are valid in another store too. */

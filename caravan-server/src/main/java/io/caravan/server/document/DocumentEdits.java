@@ -2,11 +2,13 @@ package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import io.caravan.server.document.space.Spaces;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,17 +19,20 @@ public final class DocumentEdits {
     private final Edit edit;
     private final Set<DocumentName> names;
     private final Expiry expiry;
+    private final Spaces spaces;
     private final @Nullable Preparation preparation;
     /** The first document that was used, and the only one of most changes; the others are in the map. */
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
     private final List<Deletion> deletions = new ArrayList<>(0);
+    private boolean carried;
 
-    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry, @Nullable Preparation preparation) {
+    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry, Spaces spaces, @Nullable Preparation preparation) {
         this.edit = edit;
         this.names = names;
         this.expiry = expiry;
+        this.spaces = spaces;
         this.preparation = preparation;
     }
 
@@ -44,7 +49,7 @@ public final class DocumentEdits {
             if (!names.contains(name)) {
                 throw new MissingNameException(name);
             }
-            document = new EditedDocument(this, name, edit.document(name), expiry);
+            document = new EditedDocument(this, name, edit.document(name), expiry, spaces.find(name));
             if (first == null) {
                 first = document;
             } else {
@@ -55,6 +60,16 @@ public final class DocumentEdits {
         return document;
     }
 
+    /** Records that the change is a step of a document's way from one server to another. */
+    void carry() {
+        carried = true;
+    }
+
+    /** See {@link #carry}. */
+    boolean carried() {
+        return carried;
+    }
+
     /** Records that the change deletes a document that may be archived. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new Deletion(name, mark.incarnation(), nextSequence, expiry.nowMillis()));
@@ -63,6 +78,30 @@ public final class DocumentEdits {
     /** The deleted documents that may be archived. */
     List<Deletion> deletions() {
         return deletions;
+    }
+
+    /** The documents that the change has used and that are in a space. */
+    List<EditedDocument> inSpaces() {
+        if (first == null || others.isEmpty()) {
+            return first == null || first.size() == null ? List.of() : List.of(first);
+        }
+        List<EditedDocument> found = new ArrayList<>();
+        Stream.concat(Stream.of(first), others.values().stream())
+                .filter(document -> document.size() != null)
+                .forEach(found::add);
+        return found;
+    }
+
+    /**
+     * Checks that the change leaves documents alone that are being moved, unless it is a step of the move.
+     *
+     * @throws DocumentException {@code MOVING}
+     */
+    void requireUnfenced() {
+        if (first != null) {
+            first.requireUnfenced();
+        }
+        others.values().forEach(EditedDocument::requireUnfenced);
     }
 
     /** Updates what is kept outside of the store, once it has accepted the change. */

@@ -7,7 +7,7 @@ import io.caravan.catalog.DocumentName;
  * A change or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual}
  * are for the client to continue; each reason says which of them it has, and the other is 0.
  */
-public final class DocumentException extends CaravanException {
+public class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
     /** Why. */
@@ -45,7 +45,19 @@ public final class DocumentException extends CaravanException {
         /** The document was trimmed, deleted or replaced while it was being read. */
         CHANGED_MEANWHILE,
         /** The document is being restored from an archive: try again in a moment. */
-        RESTORING
+        RESTORING,
+        /** The document is being moved to another server, and is not to change until it is there: try again in a moment. */
+        MOVING,
+        /** The document was moved to another server: see {@link MovedException}. */
+        MOVED,
+        /** A value, or the document with it, would be larger than its space allows. */
+        TOO_LARGE,
+        /** The document's space would have more documents or bytes than its quota. */
+        OVER_QUOTA,
+        /** The document's space is written to faster than it allows: try again in {@code expected} milliseconds. */
+        RATE_LIMITED,
+        /** The document is in another group of the store than one that the same change is about. */
+        CROSS_GROUP
     }
 
     private final Reason reason;

@@ -16,14 +16,24 @@ public final class DocumentImport {
 
     private DocumentImport() {}
 
+    /** Of what a document takes the place that comes. */
+    public enum Replaced {
+        /** Of nothing: the name must be free. */
+        NOTHING,
+        /** Of a redirect to where a document of this name was moved, as it comes back. */
+        REDIRECT,
+        /** Of whatever has the name, which is deleted in the same change. */
+        ANYTHING
+    }
+
     /**
      * Creates a document.
      *
      * @param attributes the portable ones
      * @param firstSequence sequence that the first value gets
-     * @param replace whether a document of this name is deleted in the same change
+     * @param replaced of what it may take the place
      * @return the sequence after that of the last value
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code NOT_JSON}
+     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON}
      * @throws IllegalArgumentException when the sequence is out of range
      */
     public static long whole(
@@ -31,26 +41,29 @@ public final class DocumentImport {
             DocumentAttributes attributes,
             long firstSequence,
             List<byte[]> values,
-            boolean replace) {
-        makeRoom(document, firstSequence, replace);
+            Replaced replaced) {
+        makeRoom(document, firstSequence, replaced);
         document.bring(attributes.withStart(firstSequence), values);
         return firstSequence + values.size();
     }
 
     /**
-     * Creates a document that nobody sees, in place of one of the name whose import was not ended.
+     * Creates a document that nobody sees, in place of one of the name whose import was not ended. A redirect goes on to
+     * lead clients elsewhere until it is ended.
      *
      * @return the document's id, which the other parts name
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
+     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}
      * @throws IllegalArgumentException when the sequence is out of range
      */
     public static long begin(
-            EditedDocument document, DocumentAttributes attributes, long firstSequence, boolean replace) {
-        makeRoom(document, firstSequence, replace);
-        return document.bring(attributes.withStart(firstSequence).withImporting(), List.of());
+            EditedDocument document, DocumentAttributes attributes, long firstSequence, Replaced replaced) {
+        Whereabouts redirect = makeRoom(document, firstSequence, replaced);
+        return document.bring(
+                attributes.withStart(firstSequence).withImporting().withMovedTo(redirect), List.of());
     }
 
-    private static void makeRoom(EditedDocument document, long firstSequence, boolean replace) {
+    /** Frees the name; returns where the redirect led to that had it, or null. */
+    private static @Nullable Whereabouts makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
         if (firstSequence < 0 || firstSequence > MAX_FIRST_SEQUENCE) {
             throw new IllegalArgumentException(
                     "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + firstSequence);
@@ -59,11 +72,18 @@ public final class DocumentImport {
         if (unfinished != null && unfinished.attributes().importing()) {
             document.abortRestoring(unfinished.id());
         }
-        if (document.info() != null && !replace) {
+        DocumentInfo there = document.evenDeleted();
+        Whereabouts redirect = there == null ? null : there.attributes().movedTo();
+        if (redirect != null && replaced != Replaced.NOTHING) {
+            document.removeRedirect();
+            return redirect;
+        }
+        if (document.info() != null && replaced != Replaced.ANYTHING) {
             throw new DocumentException(Reason.EXISTS, document.name(), "exists, and is not replaced");
         }
         document.delete();
         document.info();
+        return null;
     }
 
     /**
@@ -88,8 +108,45 @@ public final class DocumentImport {
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
         DocumentInfo info = begun(document, id, nextSequence);
-        document.bring(info.attributes().withoutImporting(), List.of());
+        document.bring(info.attributes().withoutImporting().withMovedTo(null), List.of());
         return nextSequence;
+    }
+
+    /**
+     * Brings a document up to date that was brought before: it goes on, or has become shorter, or something else beside
+     * its values, where it came from.
+     *
+     * @param sequence that the first of the values gets
+     * @param firstSequence the values before are dropped
+     * @param portable its attributes, of which only the portable ones are used
+     * @return the sequence after that of the last value
+     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code HAS_FORKS}
+     */
+    public static long goOn(
+            EditedDocument document,
+            long id,
+            long sequence,
+            long firstSequence,
+            DocumentAttributes portable,
+            List<byte[]> values) {
+        DocumentInfo info = document.info();
+        if (info == null || info.id() != id) {
+            throw new DocumentException(
+                    Reason.CHANGED_MEANWHILE, document.name(), "is not the one any more that is to go on");
+        }
+        requireNext(document, info, sequence, "goes on");
+        document.bringOn(info.attributes(), values, portable, firstSequence);
+        return sequence + values.size();
+    }
+
+    /**
+     * Deletes a document that was brought, if it is still that one.
+     *
+     * @return whether it was there
+     */
+    public static boolean delete(EditedDocument document, long id) {
+        DocumentInfo info = document.info();
+        return info != null && info.id() == id && document.delete();
     }
 
     /**
@@ -108,15 +165,18 @@ public final class DocumentImport {
         if (info == null || info.id() != id || !info.attributes().importing()) {
             throw new DocumentException(Reason.CHANGED_MEANWHILE, name, "is not being imported any more");
         }
+        requireNext(document, info, nextSequence, "is being imported, and goes on");
+        return info;
+    }
+
+    private static void requireNext(EditedDocument document, DocumentInfo info, long nextSequence, String what) {
         if (info.nextSequence() != nextSequence) {
             throw new DocumentException(
                     Reason.SEQUENCE_CONFLICT,
-                    name,
-                    "is being imported, and goes on with sequence " + info.nextSequence() + " instead of "
-                            + nextSequence,
+                    document.name(),
+                    what + " with sequence " + info.nextSequence() + " instead of " + nextSequence,
                     nextSequence,
                     info.nextSequence());
         }
-        return info;
     }
 }

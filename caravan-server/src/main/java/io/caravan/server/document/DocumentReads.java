@@ -75,7 +75,13 @@ final class DocumentReads {
     DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
         DocumentInfo info = state == null ? null : accepted(state);
-        return info == null || !visible(info.attributes()) ? null : info;
+        return info == null || !info.attributes().visible() ? null : info;
+    }
+
+    /** See {@link DocumentService#moved}. */
+    boolean moved(DocumentName name) {
+        DocumentState state = catalog.peek(name);
+        return state != null && DocumentAttributes.of(state.attributes()).movedTo() != null;
     }
 
     /** The document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
@@ -166,7 +172,7 @@ final class DocumentReads {
 
     /** See {@link DocumentService#stripe}. */
     List<ScanPage.Found> stripe(int stripe) {
-        return found(catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw))));
+        return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));
     }
 
     /** Those documents that are there for everybody. */
@@ -178,11 +184,7 @@ final class DocumentReads {
     }
 
     private boolean present(DocumentInfo info) {
-        return visible(info.attributes()) && !expiry.expired(info.id(), info.attributes());
-    }
-
-    private static boolean visible(DocumentAttributes attributes) {
-        return !attributes.deleted() && !attributes.restoring();
+        return info.attributes().visible() && !expiry.expired(info.id(), info.attributes());
     }
 
     /** See {@link DocumentService#snapshot}. */

@@ -8,11 +8,14 @@ import io.caravan.StoreStats;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
+import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.Creation.SourceValue;
 import io.caravan.server.document.DocumentWrites.Write;
+import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -39,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * after a change was accepted sees the change.
  *
  * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
- * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
+ * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too. Those that were moved
+ * to another server do not exist here either: whoever asks for one is told where it is, by a {@link MovedException}.
  */
 public final class DocumentService implements AutoCloseable {
     /** The store's list that holds the catalog. */
@@ -54,15 +58,32 @@ public final class DocumentService implements AutoCloseable {
     private final Catalog catalog;
     private final Expiry expiry;
     private final DocumentReads reads;
-    private final DeletionJournal deletions;
+    private final DeletionJournals deletions;
+    private final Spaces spaces;
     private final DocumentWrites writes;
     private final Tails tails = new Tails();
     private final ExpirySweeper sweeper;
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
+    private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
+
+    /** Opens the catalog of a store, whose documents fall into its groups by their slots. */
+    public static Catalog catalogOf(ListStore store) {
+        int groups = store.groups().size();
+        return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
+    }
 
     /** Uses the system's clocks; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
-        this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1));
+        this(store, catalog, Promise.SYNC);
+    }
+
+    /**
+     * The same.
+     *
+     * @param promise how durable changes are for documents that are in no space
+     */
+    public DocumentService(ListStore store, Catalog catalog, Promise promise) {
+        this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), promise);
     }
 
     /** Lets documents expire by this clock alone. */
@@ -77,13 +98,25 @@ public final class DocumentService implements AutoCloseable {
      * @param sweepCycle about how long after its expiry the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
+        this(store, catalog, clock, nanoTime, sweepCycle, Promise.SYNC);
+    }
+
+    private DocumentService(
+            ListStore store,
+            Catalog catalog,
+            InstantSource clock,
+            LongSupplier nanoTime,
+            Duration sweepCycle,
+            Promise promise) {
         this.store = store;
         this.catalog = catalog;
         this.expiry = new Expiry(clock, nanoTime);
         this.reads = new DocumentReads(store, catalog, expiry);
-        this.deletions = new DeletionJournal(store);
-        this.writes = new DocumentWrites(catalog, reads, expiry, deletions, tails);
-        this.sweeper = new ExpirySweeper(catalog, this, expiry, sweepCycle);
+        this.deletions = new DeletionJournals(store, catalog);
+        this.spaces = new Spaces(store, catalog, nanoTime, promise);
+        SpaceRules rules = new SpaceRules(store, nanoTime, expiry::nowMillis);
+        this.writes = new DocumentWrites(catalog, reads, expiry, deletions, spaces, rules, tails);
+        this.sweeper = new ExpirySweeper(catalog, this, writes, expiry, spaces, rules, sweepCycle);
         deleteUnfinished();
         sweeper.start();
     }
@@ -116,23 +149,42 @@ public final class DocumentService implements AutoCloseable {
         reads.coldDocuments(documents);
     }
 
+    /**
+     * Sets what reads are to pass before they look at documents, once, before there are any. Changes that clients ask for
+     * and that change nothing, or are refused, are reads too: their outcome waits for it.
+     */
+    public void readBarrier(ReadBarrier barrier) {
+        readBarrier = barrier;
+        writes.readBarrier(barrier);
+    }
+
+    /** What a client's read passes before it looks at documents. */
+    public ReadBarrier readBarrier() {
+        return readBarrier;
+    }
+
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         return writes.write(Write.of(name, change, outcome));
     }
 
-    /** Changes a document of the store without a look into the archive: for the code that fetches documents from there. */
+    /**
+     * Changes a document of the store without a look into the archive, and whatever the limits of its space: for the code
+     * that fetches documents from there.
+     */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writes.writeLocal(Write.of(name, change, outcome));
     }
 
     /**
-     * Changes documents, all or none, while no other change does.
+     * Changes documents, all or none, while no other change does. All must be in one group of the store; otherwise the
+     * outcome receives a {@link DocumentException}, {@code CROSS_GROUP}.
      *
      * @param names all documents that {@code change} uses
      * @param change makes the change, and returns the result for the outcome. It may be called several times, of which
      *     the last counts, so it must have no other effects. When it throws, nothing has changed; the outcome receives
-     *     the exception if it is a {@link CaravanException} or the change had to wait, otherwise this method throws it
+     *     the exception if it is a {@link CaravanException}, or the change had to wait or passes a {@link
+     *     #readBarrier(ReadBarrier)}, otherwise this method throws it
      * @return false when the change waits for documents from the archive: changes requested later may be made before it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
@@ -223,6 +275,11 @@ public final class DocumentService implements AutoCloseable {
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         return reads.peek(name);
+    }
+
+    /** Whether the document was moved to another server, as the store has accepted it: those who ask for it are told. */
+    public boolean moved(DocumentName name) {
+        return reads.moved(name);
     }
 
     /** Length of the values that the document's own list retains, in bytes; without those that a fork shares. */
@@ -319,7 +376,7 @@ public final class DocumentService implements AutoCloseable {
         return new DocumentRestoration(this, name, id);
     }
 
-    /** The durable deletions that are not archived yet, oldest first. */
+    /** The durable deletions that are not archived yet; those of one name, oldest first. */
     public List<Deletion> pendingDeletions() {
         return deletions.pending();
     }
@@ -331,6 +388,11 @@ public final class DocumentService implements AutoCloseable {
 
     public void deletionArchived(Deletion deletion) {
         deletions.archived(deletion);
+    }
+
+    /** The spaces that the documents are in, with settings that hold for the changes of clients. */
+    public Spaces spaces() {
+        return spaces;
     }
 
     /** Number of documents, including those that have expired or are kept for their forks. */
@@ -358,12 +420,16 @@ public final class DocumentService implements AutoCloseable {
 
     /**
      * Call this before each change on an event loop, on the loop's thread: the changes of one turn, over any protocol,
-     * share a force.
+     * share a force in each group of the store.
      *
      * @param loop runs tasks on its own thread, after it has read from all connections
+     * @param names the documents that are to change
      */
-    public void willWrite(Executor loop) {
-        turns.computeIfAbsent(loop, each -> new LoopTurn(store, each)).willWrite();
+    public void willWrite(Executor loop, Collection<DocumentName> names) {
+        int group = catalog.groups() == 1 || names.isEmpty()
+                ? 0
+                : catalog.groupOf(names.iterator().next());
+        turns.computeIfAbsent(loop, each -> new LoopTurn(store.groups(), each)).willWrite(group);
     }
 
     /** See {@link ListStore#writable()}. */
@@ -391,9 +457,27 @@ public final class DocumentService implements AutoCloseable {
         return store.stats();
     }
 
-    /** See {@link ListStore#layout()}. */
-    public StoreLayout layout() {
-        return store.layout();
+    /**
+     * Checks that documents of these names can be changed together.
+     *
+     * @throws DocumentException {@code CROSS_GROUP}
+     */
+    public void requireOneGroup(Collection<DocumentName> names) {
+        writes.requireOneGroup(names);
+    }
+
+    /** Number of groups of the store. */
+    public int groups() {
+        return catalog.groups();
+    }
+
+    /**
+     * How a group of the store lies on disk; see {@link ListStore#layout()}.
+     *
+     * @param group from 0, below {@link #groups()}
+     */
+    public StoreLayout layout(int group) {
+        return store.groups().get(group).layout();
     }
 
     /** Stops deleting expired documents. The store stays open. */

@@ -1,6 +1,7 @@
 package io.caravan.server.document;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
@@ -8,15 +9,21 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
+import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.Spaces;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,18 +37,33 @@ final class DocumentWrites {
     private final Catalog catalog;
     private final DocumentReads reads;
     private final Expiry expiry;
-    private final DeletionJournal deletions;
+    private final DeletionJournals deletions;
+    private final Spaces spaces;
+    private final SpaceRules rules;
     private final Tails tails;
-    private final Trouble trouble = new Trouble();
+    /** By the number of the store's group: one that has no space says nothing of the others. */
+    private final List<Trouble> troubles;
+
     private final Reservations reservations = new Reservations();
     private volatile ColdDocuments cold = ColdDocuments.NONE;
+    private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
 
-    DocumentWrites(Catalog catalog, DocumentReads reads, Expiry expiry, DeletionJournal deletions, Tails tails) {
+    DocumentWrites(
+            Catalog catalog,
+            DocumentReads reads,
+            Expiry expiry,
+            DeletionJournals deletions,
+            Spaces spaces,
+            SpaceRules rules,
+            Tails tails) {
         this.catalog = catalog;
         this.reads = reads;
         this.expiry = expiry;
         this.deletions = deletions;
+        this.spaces = spaces;
+        this.rules = rules;
         this.tails = tails;
+        this.troubles = Stream.generate(Trouble::new).limit(catalog.groups()).toList();
     }
 
     /**
@@ -68,15 +90,24 @@ final class DocumentWrites {
         cold = documents;
     }
 
+    /** See {@link DocumentService#readBarrier(ReadBarrier)}. */
+    void readBarrier(ReadBarrier barrier) {
+        readBarrier = barrier;
+    }
+
     /** See {@link DocumentService#trouble}. */
     @Nullable
     CaravanException trouble() {
-        return trouble.current();
+        return troubles.stream()
+                .map(Trouble::current)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** See {@link DocumentService#writeLocal}. */
     void writeLocal(Write<?> write) {
-        writeLocking(Set.copyOf(write.names()), write);
+        writeLocking(Set.copyOf(write.names()), write, false);
     }
 
     /** See {@link DocumentService#write(Collection, Function, Preparation, Outcome)}. */
@@ -90,7 +121,7 @@ final class DocumentWrites {
         if (reservations.defer(write.names(), waiting)) {
             return false;
         }
-        writeLocking(withSources(write.names()), write);
+        writeLocking(withSources(write.names()), write, true);
         return true;
     }
 
@@ -160,7 +191,7 @@ final class DocumentWrites {
             write.preparation().prepare(reads);
         }
         try {
-            writeLocking(withSources(write.names()), write);
+            writeLocking(withSources(write.names()), write, true);
             return true;
         } catch (UnpreparedException more) {
             return false;
@@ -189,16 +220,31 @@ final class DocumentWrites {
         return all;
     }
 
-    private <T> void writeLocking(Set<DocumentName> names, Write<T> write) {
+    /**
+     * Makes the change.
+     *
+     * @param asked whether a client asks for it: then the rules of spaces may refuse it, and what changes nothing is a read
+     */
+    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean asked) {
+        ReadBarrier barrier = asked ? readBarrier : ReadBarrier.NONE;
         Set<DocumentName> locked = names;
         boolean noteDeletions = true;
         while (true) {
-            try (Edit edit = locked.size() == 1 ? catalog.edit(locked.iterator().next()) : catalog.edit(locked)) {
-                DocumentEdits edits = new DocumentEdits(edit, locked, expiry, write.preparation());
+            try (Edit edit = edit(locked)) {
+                DocumentEdits edits = new DocumentEdits(edit, locked, expiry, spaces, write.preparation());
                 T result = write.apply(edits);
-                try {
-                    deletions.commit(
-                            edit, edits.deletions(), noteDeletions, new Completion<>(locked, result, write.outcome()));
+                edits.requireUnfenced();
+                if (!edits.carried()) {
+                    setTerms(edit, locked);
+                }
+                try (SpaceCharges charges = rules.charge(edits, asked)) {
+                    Completion<T> completion = new Completion<>(
+                            locked,
+                            write.outcome(),
+                            () -> write.outcome().success(result),
+                            edit.isEmpty() ? barrier : ReadBarrier.NONE);
+                    deletions.commit(edit, edits.deletions(), noteDeletions, completion);
+                    charges.accepted();
                 } catch (OutOfSpaceException full) {
                     if (edits.deletions().isEmpty() || !noteDeletions) {
                         throw full;
@@ -212,31 +258,143 @@ final class DocumentWrites {
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);
                 locked.add(missing.name());
-            } catch (CaravanException refused) {
-                trouble.refused(refused);
-                write.outcome().failure(refused);
+            } catch (UnpreparedException more) {
+                throw more;
+            } catch (RuntimeException refused) {
+                refuse(locked, write, refused, barrier);
                 return;
             }
         }
     }
 
+    /**
+     * A change of several documents is as durable as the strongest of their spaces wants it, and waits as long as the least
+     * patient of them lets it; but for a step of a document's way between two servers, on which what follows counts.
+     */
+    private void setTerms(Edit edit, Set<DocumentName> names) {
+        if (spaces.isEmpty()) {
+            return;
+        }
+        Durability strongest = Durability.NONE;
+        for (DocumentName name : names) {
+            strongest = strongest.orStronger(spaces.promise(name).durability());
+        }
+        edit.durability(strongest);
+        Duration delay = flushDelay(names);
+        if (delay != null) {
+            edit.flushDelay(delay);
+        }
+    }
+
+    private @Nullable Duration flushDelay(Set<DocumentName> names) {
+        Duration shortest = null;
+        for (DocumentName name : names) {
+            Space space = spaces.find(name);
+            Duration delay = space == null ? null : space.flushDelay();
+            if (delay == null) {
+                return null;
+            }
+            shortest = shortest == null || delay.compareTo(shortest) < 0 ? delay : shortest;
+        }
+        return shortest;
+    }
+
+    private Edit edit(Set<DocumentName> names) {
+        if (names.size() == 1) {
+            return catalog.edit(names.iterator().next());
+        }
+        requireOneGroup(names);
+        return catalog.edit(names);
+    }
+
+    /** See {@link DocumentService#requireOneGroup}. */
+    void requireOneGroup(Collection<DocumentName> names) {
+        if (catalog.inOneGroup(names)) {
+            return;
+        }
+        int first = groupOf(names);
+        DocumentName other = names.stream()
+                .filter(name -> catalog.groupOf(name) != first)
+                .findFirst()
+                .orElseThrow();
+        throw new DocumentException(
+                Reason.CROSS_GROUP,
+                other,
+                "is in another group of the store than '" + names.iterator().next()
+                        + "', and a change concerns one group; names with the same {part} in braces are in one");
+    }
+
+    /** The group of the first name, which is that of all where they can be changed together. */
+    private int groupOf(Collection<DocumentName> names) {
+        return catalog.groups() == 1 || names.isEmpty()
+                ? 0
+                : catalog.groupOf(names.iterator().next());
+    }
+
+    /**
+     * Passes on why nothing was changed. What is not the store's refusal tells what the documents are, as a read does: it
+     * waits until that is durable, and known not to be old.
+     */
+    private void refuse(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
+        if (barrier != ReadBarrier.NONE && tellsWhatThereIs(refused)) {
+            refuseDurably(names, write, refused, barrier);
+        } else if (refused instanceof CaravanException problem) {
+            troubles.get(groupOf(names)).refused(problem);
+            write.outcome().failure(problem);
+        } else {
+            throw refused;
+        }
+    }
+
+    /** Limits of the store and of spaces, and the group that a name falls in, say nothing of a document. */
+    private static boolean tellsWhatThereIs(RuntimeException refused) {
+        if (refused instanceof DocumentException about) {
+            return switch (about.reason()) {
+                case TOO_LARGE, OVER_QUOTA, RATE_LIMITED, CROSS_GROUP -> false;
+                default -> true;
+            };
+        }
+        return !(refused instanceof CaravanException);
+    }
+
+    private void refuseDurably(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
+        try (Edit nothing = edit(names)) {
+            setTerms(nothing, names);
+            nothing.commit(new Completion<>(
+                    names, write.outcome(), () -> write.outcome().failure(refused), barrier));
+        } catch (CaravanException failed) {
+            troubles.get(groupOf(names)).refused(failed);
+            write.outcome().failure(failed);
+        }
+    }
+
     /** Notifies the caller, and then those who wait for the documents to change. */
     private final class Completion<T> implements WriteCallback {
-        private final Collection<DocumentName> names;
-        private final T result;
+        private final Set<DocumentName> names;
+        private final Trouble trouble;
         private final Outcome<T> outcome;
+        private final Runnable done;
+        private final ReadBarrier barrier;
 
-        Completion(Collection<DocumentName> names, T result, Outcome<T> outcome) {
+        /**
+         * A change's completion.
+         *
+         * @param done tells the outcome, once what the change has seen or done is durable
+         * @param barrier what that passes
+         */
+        Completion(Set<DocumentName> names, Outcome<T> outcome, Runnable done, ReadBarrier barrier) {
             this.names = names;
-            this.result = result;
+            this.trouble = troubles.get(groupOf(names));
             this.outcome = outcome;
+            this.done = done;
+            this.barrier = barrier;
         }
 
         @Override
         public void success(long sequence) {
             trouble.wrote();
             try {
-                outcome.success(result);
+                barrier.pass(done, outcome::failure);
             } finally {
                 tails.changed(names);
             }

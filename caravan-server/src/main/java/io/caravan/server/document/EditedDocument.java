@@ -5,6 +5,7 @@ import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.space.Space;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,23 +19,54 @@ public final class EditedDocument {
     private final DocumentName name;
     private final DocumentEdit edit;
     private final Expiry expiry;
-    private final long idBefore;
+    private final @Nullable DocumentState before;
     /** The values that the change has appended, which are the last of the document. */
     private List<byte[]> appended = List.of();
 
-    private boolean used;
+    /** What the change makes of the document's size; null in no space. */
+    private final @Nullable SizeChange size;
 
-    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry) {
+    private boolean used;
+    /** Whether the change may be made of a document that is being moved. */
+    private boolean ofTheMove;
+
+    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry, @Nullable Space space) {
         this.edits = edits;
         this.name = name;
         this.edit = edit;
         this.expiry = expiry;
-        DocumentState state = edit.state();
-        this.idBefore = state == null ? 0 : state.id();
+        this.before = edit.state();
+        this.size = space == null ? null : new SizeChange(space, before);
     }
 
     public DocumentName name() {
         return name;
+    }
+
+    /** What the change makes of the document's size so far; null in no space. */
+    @Nullable
+    SizeChange size() {
+        return size;
+    }
+
+    /** The document's own list as the change so far leaves it; null when there is no document. */
+    @Nullable
+    DocumentState list() {
+        return edit.state();
+    }
+
+    private void add(List<byte[]> values) {
+        values.forEach(edit::append);
+        if (size != null) {
+            size.appended(values);
+        }
+    }
+
+    private void drop() {
+        edit.delete();
+        if (size != null) {
+            size.deleted();
+        }
     }
 
     /**
@@ -52,6 +84,10 @@ public final class EditedDocument {
         if (info.attributes().deleted()) {
             throw new DocumentException(
                     Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
+        }
+        Whereabouts moved = info.attributes().movedTo();
+        if (moved != null) {
+            throw new MovedException(name, moved);
         }
         if (info.attributes().restoring()) {
             throw new DocumentException(
@@ -115,7 +151,7 @@ public final class EditedDocument {
             requireFit(before.attributes(), values);
         }
         used = true;
-        values.forEach(edit::append);
+        add(values);
         Preparation preparation = edits.preparation();
         if (preparation != null) {
             appended = Preparation.joined(appended, values);
@@ -188,6 +224,13 @@ public final class EditedDocument {
                     0,
                     attributes.forks());
         }
+        if (info.count() > 0) {
+            dropBefore(sequence, attributes);
+        }
+    }
+
+    /** Drops all values before {@code sequence} of a document without forks, which may be invisible yet. */
+    void dropBefore(long sequence, DocumentAttributes attributes) {
         Fork fork = attributes.fork();
         if (fork != null) {
             edit.attributes(attributes
@@ -242,7 +285,7 @@ public final class EditedDocument {
     }
 
     private void remove(DocumentInfo info) {
-        edit.delete();
+        drop();
         Fork fork = info.attributes().fork();
         if (fork != null) {
             edits.document(fork.source()).forkRemoved();
@@ -283,6 +326,11 @@ public final class EditedDocument {
         edit.attributes(attributes.raw());
     }
 
+    /** Stores when the values came; does not extend a sliding expiry. */
+    void ages(DocumentInfo info, Ages ages) {
+        edit.attributes(info.attributes().withAges(ages).raw());
+    }
+
     /** Stores the archive mark if the document still has this id; does not extend a sliding expiry. */
     boolean mark(long id, ArchiveMark mark) {
         DocumentInfo info = evenDeleted();
@@ -290,6 +338,7 @@ public final class EditedDocument {
             return false;
         }
         edit.attributes(info.attributes().withArchived(mark).raw());
+        ofTheMove = true;
         return true;
     }
 
@@ -304,7 +353,7 @@ public final class EditedDocument {
     public void restore(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence, List<byte[]> values) {
         requireMissing();
         edit.attributes(restored(attributes, mark, firstSequence).raw());
-        values.forEach(edit::append);
+        add(values);
         used = true;
     }
 
@@ -336,17 +385,60 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     long bring(DocumentAttributes attributes, List<byte[]> values) {
+        edits.carry();
         requireFit(attributes, values);
         used = true;
         edit.attributes(attributes.raw());
-        values.forEach(edit::append);
+        add(values);
         return Objects.requireNonNull(edit.state()).id();
+    }
+
+    /**
+     * Brings a document up to date that {@link DocumentImport} has brought.
+     *
+     * @param portable what it is now, elsewhere
+     * @throws DocumentException {@link Reason#NOT_JSON}, {@link Reason#HAS_FORKS}
+     */
+    void bringOn(DocumentAttributes attributes, List<byte[]> values, DocumentAttributes portable, long firstSequence) {
+        bring(attributes.withPortable(portable.raw()), values);
+        trimTo(firstSequence);
+    }
+
+    /** Changes what its move has made of the document, which is fenced before or after. */
+    void moveTo(DocumentAttributes attributes) {
+        ofTheMove = true;
+        edits.carry();
+        edit.attributes(attributes.raw());
+    }
+
+    /** Leaves a redirect in the place of the document. */
+    void moveAway(DocumentInfo info, Whereabouts to) {
+        ofTheMove = true;
+        edits.carry();
+        removeOrHide(info, true);
+        edit.attributes(DocumentAttributes.NONE.withMovedTo(to).raw());
+    }
+
+    /** Removes a redirect, which has no values. */
+    void removeRedirect() {
+        drop();
+    }
+
+    /** See {@link DocumentEdits#requireUnfenced}. */
+    void requireUnfenced() {
+        if (before == null || ofTheMove) {
+            return;
+        }
+        Fence fence = DocumentAttributes.of(before.attributes()).fence();
+        if (fence != null && !before.equals(edit.state())) {
+            throw DocumentMove.moving(name, fence);
+        }
     }
 
     /** Appends to a document that is being restored; returns its id. */
     long restoreMore(long id, List<byte[]> values) {
         restoring(id);
-        values.forEach(edit::append);
+        add(values);
         return id;
     }
 
@@ -358,12 +450,16 @@ public final class EditedDocument {
         return id;
     }
 
-    /** Deletes a document that is being restored, if it is still there. */
+    /** Deletes a document that is being restored, if it is still there; a redirect in its place is one again. */
     boolean abortRestoring(long id) {
         DocumentInfo info = evenDeleted();
         boolean there = info != null && info.id() == id && info.attributes().restoring();
+        Whereabouts moved = there ? Objects.requireNonNull(info).attributes().movedTo() : null;
         if (there) {
-            edit.delete();
+            drop();
+        }
+        if (moved != null) {
+            edit.attributes(DocumentAttributes.NONE.withMovedTo(moved).raw());
         }
         return there;
     }
@@ -379,8 +475,8 @@ public final class EditedDocument {
     void accepted() {
         DocumentState state = edit.state();
         long id = state == null ? 0 : state.id();
-        if (idBefore != 0 && id != idBefore) {
-            expiry.forget(idBefore);
+        if (before != null && id != before.id()) {
+            expiry.forget(before.id());
         }
         if (state != null && used) {
             expiry.use(id, DocumentAttributes.of(state.attributes()));

@@ -44,8 +44,9 @@ final class Expiry {
         return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);
     }
 
+    /** One that is being moved does not: its copy does, at the other server. */
     boolean expired(long id, DocumentAttributes attributes) {
-        if (!attributes.expires()) {
+        if (!attributes.expires() || attributes.fenced()) {
             return false;
         }
         OptionalLong ttl = attributes.ttlSeconds();

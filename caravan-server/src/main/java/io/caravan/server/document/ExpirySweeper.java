@@ -3,6 +3,10 @@ package io.caravan.server.document;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
+import io.caravan.server.document.DocumentWrites.Write;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -11,14 +15,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, to free their space; they are invisible already. It goes through all documents again and
- * again, in steps that are short however many there are.
+ * Deletes expired documents, to free their space; they are invisible already. Drops values that are older than their
+ * document's space retains them, which its appends do as well. It goes through all documents again and again, in steps
+ * that are short however many there are.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
     private final Catalog catalog;
     private final DocumentService documents;
+    private final DocumentWrites writes;
     private final Expiry expiry;
+    private final Spaces spaces;
+    private final SpaceRules rules;
     private final long stepNanos;
     private final ScheduledExecutorService thread;
     private int stripe;
@@ -28,10 +36,20 @@ final class ExpirySweeper implements AutoCloseable {
      *
      * @param cycle how long one pass over all documents takes
      */
-    ExpirySweeper(Catalog catalog, DocumentService documents, Expiry expiry, Duration cycle) {
+    ExpirySweeper(
+            Catalog catalog,
+            DocumentService documents,
+            DocumentWrites writes,
+            Expiry expiry,
+            Spaces spaces,
+            SpaceRules rules,
+            Duration cycle) {
         this.catalog = catalog;
         this.documents = documents;
+        this.writes = writes;
         this.expiry = expiry;
+        this.spaces = spaces;
+        this.rules = rules;
         this.stepNanos = cycle.toNanos() / Catalog.STRIPES;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread sweeper = new Thread(task, "caravan-expiry");
@@ -47,6 +65,9 @@ final class ExpirySweeper implements AutoCloseable {
     private void step() {
         try {
             sweep();
+            if (spaces.all().stream().anyMatch(space -> space.settings().has(SpaceSetting.RETAINED_SECONDS))) {
+                age();
+            }
         } catch (RuntimeException | Error problem) {
             // An exception would silently end the schedule.
             LOG.error("expired documents wait for the next sweep", problem);
@@ -66,6 +87,32 @@ final class ExpirySweeper implements AutoCloseable {
                 delete(found.name());
             }
         }
+    }
+
+    private void age() {
+        for (ScanPage.Found found : documents.stripe(stripe)) {
+            Space space = spaces.find(found.name());
+            if (space != null && !found.info().attributes().fenced() && rules.ages(space, found.info())) {
+                age(found.name());
+            }
+        }
+    }
+
+    private void age(DocumentName name) {
+        writes.writeLocal(Write.of(name, rules::age, new Outcome<Long>() {
+            @Override
+            public void success(Long dropped) {
+                LOG.debug("document '{}' has lost {} values that were too old", name, dropped);
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                LOG.warn(
+                        "document '{}' has values that are too old and could not be dropped: {}",
+                        name,
+                        problem.getMessage());
+            }
+        }));
     }
 
     /** Any change of an expired document deletes it. */

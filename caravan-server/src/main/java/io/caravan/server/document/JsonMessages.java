@@ -104,7 +104,7 @@ public final class JsonMessages {
      *
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
-    static void validate(DocumentName name, List<byte[]> values) {
+    public static void validate(DocumentName name, List<byte[]> values) {
         values.forEach(value -> validate(name, value));
     }
 

@@ -1,7 +1,7 @@
 package io.caravan.server.document;
 
 import io.caravan.ListStore;
-import java.util.Objects;
+import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -10,31 +10,48 @@ import org.jspecify.annotations.Nullable;
  * group, and share a force, which the loop makes itself when nobody else writes. Used only on the loop.
  */
 final class LoopTurn {
-    private final ListStore store;
+    private final List<ListStore> groups;
     private final Executor loop;
-    private ListStore.@Nullable Group group;
+    /** By the number of the store's group; null where nothing was written in this turn. */
+    private final ListStore.@Nullable Group[] open;
+    /** How many there are. */
+    private int opened;
 
     /**
      * Makes the turns of a loop.
      *
+     * @param groups those of the store
      * @param loop runs tasks of its own thread after it has read from all connections
      */
-    LoopTurn(ListStore store, Executor loop) {
-        this.store = store;
+    LoopTurn(List<ListStore> groups, Executor loop) {
+        this.groups = groups;
         this.loop = loop;
+        this.open = new ListStore.@Nullable Group[groups.size()];
     }
 
-    /** Call this before each change. */
-    void willWrite() {
-        if (group == null) {
-            loop.execute(this::end);
-            group = store.group();
+    /** Call this before each change of documents of a group. */
+    void willWrite(int group) {
+        if (open[group] == null) {
+            if (opened == 0) {
+                loop.execute(this::end);
+            }
+            open[group] = groups.get(group).group();
+            opened++;
         }
     }
 
+    /** Changes of several groups are flushed side by side by the stores' threads, and not one after the other here. */
     private void end() {
-        ListStore.Group ended = Objects.requireNonNull(group);
-        group = null;
-        ended.closeAndFlush();
+        boolean one = opened == 1;
+        opened = 0;
+        for (int group = 0; group < open.length; group++) {
+            ListStore.Group ended = open[group];
+            open[group] = null;
+            if (ended != null && one) {
+                ended.closeAndFlush();
+            } else if (ended != null) {
+                ended.close();
+            }
+        }
     }
 }

@@ -16,7 +16,8 @@ public interface Outcome<T> {
     /**
      * The change was refused, and nothing has changed; or the store failed before it was durable.
      *
-     * @param problem a {@link CaravanException}, or what the change itself threw when it had to wait
+     * @param problem a {@link CaravanException}; what the change itself threw when it had to wait; or that it may tell what is
+     *     old
      */
     void failure(RuntimeException problem);
 }

@@ -6,6 +6,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.Attributes;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -14,6 +16,7 @@ import java.util.Map;
  * What comes in that form is checked, because it comes from anybody who may write.
  */
 public final class PortableAttributes {
+    private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
 
     private PortableAttributes() {}
@@ -34,6 +37,44 @@ public final class PortableAttributes {
 
     private static Object number(byte[] value) {
         return ByteBuffer.wrap(value).getLong();
+    }
+
+    /** Attributes as fields of JSON: numbers, texts, and, where bytes are no text, Base64 in a field {@code nameBase64}. */
+    public static Map<String, Object> asJson(Map<String, Object> portable) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        portable.forEach((name, value) -> {
+            if (!(value instanceof byte[] bytes)) {
+                fields.put(name, value);
+            } else if (Arrays.equals(text(bytes).getBytes(UTF_8), bytes)) {
+                fields.put(name, text(bytes));
+            } else {
+                fields.put(name + BASE64, Base64.getEncoder().encodeToString(bytes));
+            }
+        });
+        return fields;
+    }
+
+    /**
+     * The attributes that fields of JSON stand for, by name: each is a {@link Long} or an array of bytes.
+     *
+     * @throws IllegalArgumentException when a field is neither a number nor a text
+     */
+    public static Map<String, Object> ofJson(Map<String, Object> fields) {
+        Map<String, Object> portable = new LinkedHashMap<>();
+        fields.forEach((name, value) -> {
+            if (value instanceof Integer || value instanceof Long) {
+                portable.put(name, ((Number) value).longValue());
+            } else if (value instanceof String text && name.endsWith(BASE64)) {
+                portable.put(
+                        name.substring(0, name.length() - BASE64.length()),
+                        Base64.getDecoder().decode(text));
+            } else if (value instanceof String text) {
+                portable.put(name, text.getBytes(UTF_8));
+            } else {
+                throw new IllegalArgumentException("the attribute '" + name + "' is neither a number nor a text");
+            }
+        });
+        return portable;
     }
 
     /**

@@ -28,12 +28,18 @@ public final class ArchiveMetrics {
         }
         archive.gauge(
                 "caravan.archive.backlog",
-                "Changed documents and deletions that wait, as far as the last round has found them",
+                "Changed documents and deletions that wait, but for those that their space lets wait, as far as the last round"
+                        + " has found them",
                 ArchiveStatus::backlog);
         archive.gauge(
                 "caravan.archive.oldest.unarchived.seconds",
-                "Upper bound of the age of the oldest change that is not archived, 0 when all are",
+                "Upper bound of the age of the oldest change in the backlog, 0 when there is none",
                 ArchiveStatus::oldestUnarchivedSeconds);
+        archive.gauge(
+                "caravan.archive.overdue.seconds",
+                "Upper bound of how much older a change in the backlog is than archive-after allows, the server's or its"
+                        + " space's, 0 when none is",
+                ArchiveStatus::overdueSeconds);
         archive.gauge(
                 "caravan.archive.last.success.timestamp.seconds",
                 "When something was last archived, in seconds since 1970, 0 when nothing was since the start",

@@ -163,7 +163,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** Registers what clients listen to, and how many were disconnected because they were too far behind. */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
-        of(open).gauge("caravan.subscriptions", "Channels that clients listen to", Number::doubleValue);
+        of(open).gauge("caravan.subscriptions", "Channels and patterns that clients listen to", Number::doubleValue);
         of(closed)
                 .counter(
                         "caravan.subscribers.closed",

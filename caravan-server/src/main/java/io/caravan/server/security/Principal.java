@@ -50,6 +50,17 @@ public final class Principal {
         return prefixes.length == 0;
     }
 
+    /** Whether it may do this to every document whose name begins so. */
+    public boolean mayAll(Permission permission, byte[] beginning) {
+        return may(permission)
+                && (prefixes.length == 0 || Arrays.stream(prefixes).anyMatch(prefix -> startsWith(beginning, prefix)));
+    }
+
+    private static boolean startsWith(byte[] beginning, byte[] prefix) {
+        return beginning.length >= prefix.length
+                && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length);
+    }
+
     /** Whether it may do this at all, apart from any document. */
     public boolean may(Permission permission) {
         return !revoked && permissions.contains(permission);

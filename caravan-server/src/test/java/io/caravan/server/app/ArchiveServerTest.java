@@ -31,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -157,15 +158,21 @@ class ArchiveServerTest {
             resp.call("RPUSH", "k", "a");
             resp.call("CARAVAN.ARCHIVE", "k");
             assertThat(resp.call("INFO", "archive"))
-                    .contains("archive_state:owner\r\n", "archive_location:memory:\r\n", "archive_documents:1\r\n");
+                    .contains("archive_state:owner\r\n", "archive_location:memory:\r\n", "archive_documents:1\r\n")
+                    .contains("archive_overdue_seconds:0");
             assertThat(get(server, "/readyz"))
-                    .contains("\"status\":\"ready\"", "\"state\":\"owner\"", "\"backlog\":0", "\"lastError\":null");
+                    .contains(
+                            "\"status\":\"ready\"",
+                            "\"state\":\"owner\"",
+                            "\"overdueSeconds\":0.0,\"backlog\":0",
+                            "\"lastError\":null");
             assertThat(get(server, "/v1/stats")).contains("\"location\":\"memory:\"");
             assertThat(get(server, "/metrics"))
                     .contains(
                             "caravan_archive_state{state=\"owner\"} 1.0", "caravan_archive_state{state=\"fenced\"} 0.0")
                     .contains("caravan_archive_backlog 0.0", "caravan_archive_documents_total 1.0")
-                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_backoff_seconds 0.0")
+                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
+                    .contains("caravan_archive_backoff_seconds 0.0")
                     .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
                     .contains("caravan_archive_last_success_timestamp_seconds 1");
             client.faults((number, call, key) -> ObjectFault.REFUSED);
@@ -173,6 +180,20 @@ class ArchiveServerTest {
             resp.call("CARAVAN.ARCHIVE", "k");
             assertThat(get(server, "/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
             assertThat(get(server, "/metrics")).doesNotContain("{kind=\"unavailable\"} 0.0");
+        }
+    }
+
+    @Test
+    void whatToKeepIsRefusedByAServerThatRemovesNothing() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "archive-after", "60"))
+                    .startsWith("[$prefix, $a/, $archive-after, :60");
+            for (String setting : List.of("archive-keep", "archive-keep-days", "archive-keep-daily")) {
+                assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", setting, "2"))
+                        .startsWith(
+                                "-ERR " + setting + " cannot be set here: the server removes nothing from its archive");
+            }
         }
     }
 

@@ -2,7 +2,11 @@ package io.caravan.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.ClusterHost;
@@ -20,7 +24,32 @@ import org.junit.jupiter.api.io.TempDir;
 /** The archive of a cluster, which belongs to whoever leads. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterArchiveTest {
+    private static final DocumentName NAME = DocumentName.of("soon/d");
+
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
+
+    @Test
+    void theNextLeaderKnowsWhatASpaceLetsWait(@TempDir Path directory) throws Exception {
+        try (TestCluster cluster = new TestCluster(directory, config -> config.withArchive(archive(false)), null)) {
+            awaitOwner(cluster);
+            assertThat(call(cluster, "CARAVAN.SPACE", "SET", "soon/", "archive-after", "1"))
+                    .startsWith("[");
+            cluster.lead(cluster.follower());
+            awaitOwner(cluster);
+            for (int count = 1; count <= 2; count++) {
+                assertThat(call(cluster, "RPUSH", "soon/d", "value")).isEqualTo(":" + count);
+                long next = count;
+                Eventually.await("archived", () -> archivedTo() == next);
+            }
+        }
+    }
+
+    /** The sequence after the last value that the archive has of the space's document, or 0. */
+    private long archivedTo() {
+        KeptManifest kept = Archive.open(objects.client()).manifest(NAME);
+        Generation latest = kept == null ? null : kept.manifest().latest();
+        return latest == null ? 0 : latest.nextSequence();
+    }
 
     private ArchiveConfig archive(boolean adopts) {
         return Claims.config("memory:", objects::client, true, adopts, false, Duration.ofHours(10), 2, 0, false);

@@ -21,12 +21,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -323,6 +325,22 @@ class ClusterServerTest {
         assertThat(call(leader, "RPUSH", "across", "x")).startsWith("-MOVED");
     }
 
+    /** A host that has just led ends its connections, and refuses what it is sent, until it serves as a follower. */
+    private static void awaitFollows(ClusterHost host) {
+        HttpRequest relayed =
+                request(host, "/v1/documents").header("Caravan-Relayed", "x").build();
+        Eventually.await("host " + host.id() + " follows", () -> {
+            try {
+                HttpResponse<String> answer = HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
+                return answer.headers().firstValue("Caravan-Relayed").isPresent();
+            } catch (IOException ended) {
+                return false;
+            } catch (InterruptedException stopped) {
+                throw new AssertionError(stopped);
+            }
+        });
+    }
+
     @Test
     void withoutAMajorityWritesAreRefusedAtOnceAndComeBackWithIt() throws Exception {
         ClusterHost leader = cluster.awaitLeader();
@@ -334,6 +352,7 @@ class ClusterServerTest {
         Eventually.await(
                 "the host that is left knows no leader",
                 () -> cluster.view(left.id()).leader().isEmpty());
+        awaitFollows(left);
         assertThat(call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No host leads");
         assertThat(call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
         assertThat(get(left, "/readyz").statusCode()).isEqualTo(503);
@@ -341,5 +360,32 @@ class ClusterServerTest {
         cluster.restart(leader.id());
         cluster.restart(others.get(0).id());
         assertThat(call(cluster.awaitLeader(), "RPUSH", "k", "v")).isEqualTo(":1");
+    }
+
+    @Test
+    void aRequestThatComesWhileNobodyLeadsIsHeldUntilAHostDoes() throws Exception {
+        ClusterHost leader = cluster.awaitLeader();
+        assertThat(call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
+        List<ClusterHost> others =
+                cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
+        ClusterHost left = others.get(1);
+        // It shall not be elected itself: then it ends the connections that it has as a follower.
+        cluster.view(left.id()).drain(true);
+        try (TestCluster.StoppedClock stopped = cluster.stopClock()) {
+            cluster.stop(leader.id());
+            cluster.stop(others.get(0).id());
+            Eventually.await(
+                    "the host that is left knows no leader",
+                    () -> cluster.view(left.id()).leader().isEmpty());
+            awaitFollows(left);
+            CompletableFuture<HttpResponse<String>> answer = HTTP.sendAsync(
+                    HttpRequest.newBuilder(URI.create("http://" + left.http() + "/v1/stream/held"))
+                            .build(),
+                    BodyHandlers.ofString());
+            cluster.restart(leader.id());
+            cluster.restart(others.get(0).id());
+            assertThat(answer.get().body()).isEqualTo("v");
+        }
+        cluster.view(left.id()).drain(false);
     }
 }

@@ -37,7 +37,7 @@ class MonitoringTest {
     /** Labels that Prometheus adds itself. */
     private static final List<String> ITS_OWN = List.of("job", "instance");
 
-    /** What a server tells that archives, has been written to and read from, and has failed once. */
+    /** What a server tells that archives, has a space, has been written to and read from, and has failed once. */
     private static String scrape() throws Exception {
         MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
         ArchiveConfig archive =
@@ -51,6 +51,8 @@ class MonitoringTest {
                                         any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
                 RespClient client = server.connect()) {
             objects.faults((number, call, key) -> ObjectFault.REFUSED);
+            assertThat(client.call("CARAVAN.SPACE", "SET", "k", "max-values", "9"))
+                    .startsWith("[");
             assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
             assertThat(client.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE");
             URI metrics =

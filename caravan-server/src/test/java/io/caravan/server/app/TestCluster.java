@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,17 +32,26 @@ import org.jspecify.annotations.Nullable;
 /** Three hosts of a cluster in one JVM, on loopback. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
+    /** For hosts that are asked before they notice that they have lost their majority. */
+    private static final Duration LONG_ELECTION = Duration.ofSeconds(1);
 
     private final Path directory;
     private final ClusterFile file;
     private final UnaryOperator<ServerConfig> change;
+    private final boolean strictReads;
     private final GroupConfig.@Nullable Tls tls;
     private final List<ClusterHost> newcomers = new ArrayList<>();
     private final Map<String, ClusterServer> running = new LinkedHashMap<>();
     private final Map<String, Cluster> views = new LinkedHashMap<>();
+    private volatile InstantSource clock = InstantSource.system();
 
     public TestCluster(Path directory) throws IOException {
-        this(directory, config -> config, null);
+        this(directory, config -> config, null, false);
+    }
+
+    /** A cluster whose reads are strict, and whose hosts take their time to notice that others are gone. */
+    public static TestCluster strict(Path directory) throws IOException {
+        return new TestCluster(directory, config -> config, null, true);
     }
 
     /**
@@ -51,7 +61,14 @@ public final class TestCluster implements AutoCloseable {
      */
     public TestCluster(Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls)
             throws IOException {
+        this(directory, change, tls, false);
+    }
+
+    private TestCluster(
+            Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls, boolean strictReads)
+            throws IOException {
         this.directory = directory;
+        this.strictReads = strictReads;
         this.change = change;
         this.tls = tls;
         this.file = new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
@@ -94,14 +111,14 @@ public final class TestCluster implements AutoCloseable {
                 file.hosts().stream().map(ClusterHost::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
-                ELECTION,
+                strictReads ? LONG_ELECTION : ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
                 start,
                 tls);
         InetSocketAddress http = host.http().resolve();
         ServerConfig config = ServerConfig.of(host.resp().resolve(), store)
                 .withHttp(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()));
-        Cluster view = new Cluster(file, id, tls == null ? null : client(tls));
+        Cluster view = new Cluster(file, id, tls == null ? null : client(tls), strictReads, () -> clock.instant());
         views.put(id, view);
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
     }
@@ -127,6 +144,18 @@ public final class TestCluster implements AutoCloseable {
         host.close();
     }
 
+    /** From now on no time passes for the hosts' views of who leads, until this is closed. */
+    StoppedClock stopClock() {
+        clock = InstantSource.fixed(clock.instant());
+        return () -> clock = InstantSource.system();
+    }
+
+    /** See {@link #stopClock}. */
+    interface StoppedClock extends AutoCloseable {
+        @Override
+        void close();
+    }
+
     public List<ClusterHost> hosts() {
         return file.hosts();
     }
@@ -139,7 +168,8 @@ public final class TestCluster implements AutoCloseable {
         return views.get(id);
     }
 
-    /** The host that leads and serves, once all that run agree on it. */
+    /** The host that leads and serves, once all that run agree on it and have heard of an entry, without which they have no say
+     * in elections. */
     public ClusterHost awaitLeader() {
         AtomicReference<@Nullable ClusterHost> leader = new AtomicReference<>();
         Eventually.await("all hosts know who leads", () -> {
@@ -175,8 +205,9 @@ public final class TestCluster implements AutoCloseable {
                 .toList();
         boolean all = leading.size() == 1
                 && running.keySet().stream()
-                        .allMatch(
-                                id -> view(id).leader().equals(leading.stream().findFirst()));
+                        .map(this::view)
+                        .allMatch(view -> view.kept() > 0
+                                && view.leader().equals(leading.stream().findFirst()));
         return all ? leading.get(0) : null;
     }
 

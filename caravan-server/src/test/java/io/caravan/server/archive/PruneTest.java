@@ -133,6 +133,53 @@ class PruneTest {
                 .isEqualTo(2);
     }
 
+    private static PrunePolicies policies(String prefix, int generations, int otherwise) {
+        return new PrunePolicies() {
+            @Override
+            public PrunePolicy of(DocumentName name) {
+                return policy(name.text().startsWith(prefix) ? generations : otherwise);
+            }
+
+            @Override
+            public PrunePolicy general() {
+                return policy(otherwise);
+            }
+
+            private PrunePolicy policy(int kept) {
+                return new PrunePolicy(kept, Duration.ZERO, 0, Duration.ofDays(30));
+            }
+        };
+    }
+
+    private int count(String name) {
+        return Objects.requireNonNull(archive.manifest(DocumentName.of(name)))
+                .manifest()
+                .generations()
+                .size();
+    }
+
+    /** Of the long one, the name is in its manifest only. */
+    @Test
+    void whatStaysOfADocumentIsSaidByItsName() {
+        String longName = "more/" + "n".repeat(300);
+        List<String> names = List.of("a", "more/b", longName);
+        for (String name : names) {
+            for (int next = 1; next <= 5; next++) {
+                Archiving.archive(archive, new State(name, 1, 0, next, START + next));
+            }
+        }
+        Archive pruned = Archive.open(objects.client());
+        pruned.thin(policies("more/", 4, 2), START + 10, listener());
+        assertThat(names).map(this::count).containsExactly(2, 4, 4);
+        pruned.thin(policies("more/", 1, 5), START + 10, listener());
+        assertThat(names)
+                .as("a name that its key does not tell is looked at as most are")
+                .map(this::count)
+                .containsExactly(2, 1, 4);
+        pruned.prune(policies("more/", 3, 1), false, 2, START + 10, listener());
+        assertThat(names).map(this::count).containsExactly(1, 1, 3);
+    }
+
     @Test
     void theNumbersOfGenerationsGoOnAfterPruning() {
         Archiving.archive(archive, state(1, START - 20 * DAY));

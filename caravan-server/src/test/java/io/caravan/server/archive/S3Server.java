@@ -3,6 +3,7 @@ package io.caravan.server.archive;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.caravan.server.archive.object.S3Options;
+import io.caravan.testing.FreePorts;
 import java.net.URI;
 import java.nio.file.Path;
 import org.gaul.s3proxy.S3Proxy;
@@ -33,14 +34,15 @@ public final class S3Server implements AutoCloseable {
     }
 
     private final BlobStore blobs;
-    private int port;
+    /** One that stays free while the server is stopped. */
+    private final int port = FreePorts.next();
+
     private S3Proxy proxy;
 
     private S3Server(BlobStore blobs) throws Exception {
         this.blobs = blobs;
         blobs.createContainer(BUCKET);
         this.proxy = proxy();
-        this.port = proxy.getPort();
     }
 
     /** A server with its objects in memory. */

@@ -3,6 +3,7 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.app.WarmUp;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
@@ -33,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RecipesIT {
     private static final Pattern BLOCK = Pattern.compile("```console\n(.*?)```", Pattern.DOTALL);
     private static final String END = "end of the command:";
+    /** The section whose server warms up, as by default: one is enough. */
+    private static final String WARM = "Spaces";
 
     @TempDir
     private Path directory;
@@ -41,9 +44,9 @@ class RecipesIT {
     private record Step(String command, StringBuilder prints) {}
 
     @ParameterizedTest
-    @ValueSource(strings = {"Backup and restore", "Looking at a running server"})
+    @ValueSource(strings = {"Backup and restore", "Looking at a running server", "Spaces"})
     void everyCommandOfTheRecipesPrintsWhatTheDocumentSays(String section) throws Exception {
-        run(steps("OPERATIONS.md", section, text -> text), FreePorts.next(), FreePorts.next());
+        run(steps("OPERATIONS.md", section, text -> text), section.equals(WARM), FreePorts.next(), FreePorts.next());
     }
 
     @Test
@@ -62,6 +65,7 @@ class RecipesIT {
                     }
                     return own;
                 }),
+                true,
                 first,
                 FreePorts.next());
     }
@@ -80,9 +84,9 @@ class RecipesIT {
         }
     }
 
-    private void run(List<Step> steps, int resp, int http) throws Exception {
+    private void run(List<Step> steps, boolean warm, int resp, int http) throws Exception {
         assertThat(steps).hasSizeGreaterThan(3);
-        try (Shell shell = new Shell(directory, resp, http)) {
+        try (Shell shell = new Shell(directory, warm, resp, http)) {
             for (Step step : steps) {
                 assertThat(shell.run(step.command())).as(step.command()).matches(pattern(step.prints()));
                 if (step.command().endsWith("&")) {
@@ -134,10 +138,10 @@ class RecipesIT {
         private final Writer in;
         private final BufferedReader out;
 
-        Shell(Path directory, int resp, int http) throws IOException {
+        Shell(Path directory, boolean warm, int resp, int http) throws IOException {
             Path caravan = directory.resolve("bin").resolve("caravan");
             Files.createDirectory(caravan.getParent());
-            String command = String.join("' '", ServerProcess.command(List.of()));
+            String command = String.join("' '", ServerProcess.command(List.of("-D" + WarmUp.PROPERTY + "=" + warm)));
             Files.writeString(caravan, "#!/bin/sh\nexec '%s' \"$@\"\n".formatted(command));
             assertThat(caravan.toFile().setExecutable(true)).isTrue();
             ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());

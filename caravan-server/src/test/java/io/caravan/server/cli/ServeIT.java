@@ -23,13 +23,14 @@ class ServeIT {
     private Path directory;
 
     /** Pushes numbers, many on their way at once, until the connection breaks; tells how many were answered. */
-    private static long pushUntilBroken(ServerProcess server, CompletableFuture<Void> underLoad) throws IOException {
+    static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad)
+            throws IOException {
         long answered = 0;
         try (RespClient client = server.connect()) {
             long sent = 0;
             while (true) {
                 while (sent < answered + 200) {
-                    client.send("RPUSH", "k", Long.toString(sent++));
+                    client.send("RPUSH", name, Long.toString(sent++));
                 }
                 String answer = client.read();
                 if (answer.equals("-ERR the server is stopping")) {
@@ -45,15 +46,15 @@ class ServeIT {
         }
     }
 
-    private void assertHoldsAll(ServerProcess server, long answered) throws IOException {
+    static void assertHoldsAll(ServerProcess server, String name, long answered) throws IOException {
         try (RespClient client = server.connect()) {
-            String length = client.call("LLEN", "k");
+            String length = client.call("LLEN", name);
             assertThat(Long.parseLong(length.substring(1))).isGreaterThanOrEqualTo(answered);
             StringBuilder expected = new StringBuilder("[");
             for (long i = 0; i < answered; i++) {
                 expected.append(i == 0 ? "$" : ", $").append(i);
             }
-            assertThat(client.call("LRANGE", "k", "0", Long.toString(answered - 1)))
+            assertThat(client.call("LRANGE", name, "0", Long.toString(answered - 1)))
                     .isEqualTo(expected.append(']').toString());
         }
     }
@@ -63,7 +64,7 @@ class ServeIT {
             CompletableFuture<Void> underLoad = new CompletableFuture<>();
             CompletableFuture<Long> pushed = CompletableFuture.supplyAsync(() -> {
                 try {
-                    return pushUntilBroken(server, underLoad);
+                    return pushUntilBroken(server, "k", underLoad);
                 } catch (IOException impossible) {
                     throw new AssertionError(impossible);
                 }
@@ -83,7 +84,7 @@ class ServeIT {
         long answered = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
         assertThat(answered).isGreaterThanOrEqualTo(1_000);
         try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            assertHoldsAll(server, answered);
+            assertHoldsAll(server, "k", answered);
         }
     }
 
@@ -94,7 +95,7 @@ class ServeIT {
                         .faults())
                 .isEmpty();
         try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            assertHoldsAll(server, answered);
+            assertHoldsAll(server, "k", answered);
         }
     }
 

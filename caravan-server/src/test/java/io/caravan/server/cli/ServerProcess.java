@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -32,7 +33,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /** How {@link Main} is started as a process: for one that lives a short time, starting soon is all. */
-    static List<String> command(List<String> jvmOptions) {
+    public static List<String> command(List<String> jvmOptions) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
@@ -45,8 +46,14 @@ public final class ServerProcess implements AutoCloseable {
         return start(data, List.of(jvmOptions), Map.of(), ProcessBuilder.Redirect.INHERIT);
     }
 
+    /** Starts a server at the ports of one that has ended, with these options of {@code serve}. */
+    public static ServerProcess startAgain(Path data, ServerProcess ended, String... options) throws IOException {
+        return start(
+                data, List.of(), Map.of(), ProcessBuilder.Redirect.INHERIT, ended.port(), ended.httpPort(), options);
+    }
+
     /**
-     * Starts a server on free ports.
+     * Starts a server on free ports, which stay free while it is killed.
      *
      * @param environment what it finds in its environment beside what is in ours
      * @param log where its standard error goes
@@ -59,11 +66,24 @@ public final class ServerProcess implements AutoCloseable {
             ProcessBuilder.Redirect log,
             String... options)
             throws IOException {
+        return start(data, jvmOptions, environment, log, FreePorts.next(), FreePorts.next(), options);
+    }
+
+    private static ServerProcess start(
+            Path data,
+            List<String> jvmOptions,
+            Map<String, String> environment,
+            ProcessBuilder.Redirect log,
+            int respPort,
+            int httpPort,
+            String[] options)
+            throws IOException {
         List<String> cold = new ArrayList<>(jvmOptions);
         // RecipesIT has a server that warms up.
         cold.add("-D" + WarmUp.PROPERTY + "=false");
         List<String> command = command(cold);
-        command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
+        command.addAll(List.of("serve", "--data", data.toString()));
+        command.addAll(List.of("--resp", "127.0.0.1:" + respPort, "--http", "127.0.0.1:" + httpPort));
         command.addAll(List.of(options));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
         builder.environment().put("CARAVAN_ARCHIVE", "none");
@@ -91,7 +111,7 @@ public final class ServerProcess implements AutoCloseable {
         return address.getPort();
     }
 
-    int httpPort() {
+    public int httpPort() {
         return httpPort;
     }
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     documents from there
  * @param takeover whether to take the archive over also from another copy of this store, and to begin it anew where it
  *     was lost
- * @param after greatest age of a change that is not archived
+ * @param after greatest age of a change that is not archived, where the document's space has no other
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
  * @param onStop whether what has changed is archived before the server stops
@@ -41,7 +41,7 @@ public record ArchiveConfig(
     /**
      * What a server removes from its archive.
      *
-     * @param policy what stays
+     * @param policy what stays, where the document's space does not say otherwise
      * @param every time between two rounds
      */
     public record Pruning(PrunePolicy policy, Duration every) {}

@@ -10,9 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param location where it lies
  * @param state whether this server writes to it
  * @param epoch the server's number among those that have owned the archive, 0 before it does
- * @param backlog documents that have changed since they were archived, and deletions that the archive does not know, as
- *     far as the last round through all documents has found them
+ * @param backlog documents that have changed since they were archived, but for those that their space lets wait, and
+ *     deletions that the archive does not know, as far as the last round through all documents has found them
  * @param oldestUnarchivedSeconds an upper bound of the age of the oldest of these changes; 0 when there is none
+ * @param overdueSeconds an upper bound of how much older one of these changes is than the server, or its document's
+ *     space, lets it get; 0 when none is
  * @param documents snapshots that were archived since the start
  * @param tombstones deletions that were archived since the start
  * @param bytes that were written since the start
@@ -28,6 +30,7 @@ public record ArchiveStatus(
         long epoch,
         long backlog,
         double oldestUnarchivedSeconds,
+        double overdueSeconds,
         long documents,
         long tombstones,
         long bytes,

@@ -82,9 +82,16 @@ public final class Archiver implements AutoCloseable {
                 () -> survey.distrust(DocumentService.STRIPES),
                 this::owned);
         ArchiveConfig.Pruning pruning = config.pruning();
-        this.pruner = pruning == null ? null : new Pruner(ownership::archive, pruning, clock, outcomes);
-        Duration round = config.after().multipliedBy(4).dividedBy(5);
-        this.walker = new Walker(documents, queue, survey, clock, round, ownership::verified);
+        this.pruner = pruning == null
+                ? null
+                : new Pruner(
+                        ownership::archive,
+                        new SpacePolicies(documents.spaces(), pruning.policy()),
+                        pruning.every(),
+                        clock,
+                        outcomes);
+        Intervals intervals = new Intervals(documents.spaces(), config.after());
+        this.walker = new Walker(documents, queue, survey, clock, intervals, ownership::verified);
     }
 
     private static BackOff newBackOff() {
@@ -181,6 +188,8 @@ public final class Archiver implements AutoCloseable {
             }
         } catch (RuntimeException | Error problem) {
             againNanos = failed(job, problem, start);
+            // Who is told of the failure finds it counted.
+            job.fail(problem);
         } finally {
             if (againNanos == DONE) {
                 queue.done(job);
@@ -218,7 +227,6 @@ public final class Archiver implements AutoCloseable {
 
     /** Returns after what time it is tried again, or {@link #DONE} when it is left for the next round. */
     private long failed(Job job, Throwable problem, long startNanos) {
-        job.fail(problem);
         if (ownership.state() == ArchiveState.STOPPED) {
             return DONE;
         }

@@ -128,13 +128,15 @@ final class Outcomes {
     /** The counts, with what others know. */
     ArchiveStatus status(Ownership ownership, Survey survey, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
+        long now = clock.millis();
         failures.forEach((kind, count) -> sums.put(kind, count.sum()));
         return new ArchiveStatus(
                 ownership.location(),
                 ownership.state(),
                 ownership.epoch(),
                 survey.backlog(),
-                Math.max(0, clock.millis() - survey.oldestMillis()) / 1e3,
+                Math.max(0, now - survey.oldestMillis()) / 1e3,
+                Math.max(0, now - survey.dueMillis()) / 1e3,
                 documents.sum(),
                 tombstones.sum(),
                 bytes.sum(),

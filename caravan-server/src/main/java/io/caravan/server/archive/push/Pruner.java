@@ -2,6 +2,7 @@ package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.PrunePolicies;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Prunes the server's archive at intervals, as {@code caravan archive prune} does, one document at a time on one thread
  * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
- * than the policy keeps; once a day a round reads every manifest, and finds what has become too old.
+ * than their policy keeps; once a day a round reads every manifest, and finds what has become too old.
  *
  * <p>A round that fails leaves the archive whole, and the next one goes on. Nothing else waits for a round.
  */
@@ -43,7 +44,8 @@ final class Pruner implements AutoCloseable {
     };
 
     private final Supplier<@Nullable Archive> archive;
-    private final ArchiveConfig.Pruning config;
+    private final PrunePolicies policies;
+    private final Duration every;
     private final InstantSource clock;
     private final Outcomes outcomes;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
@@ -54,18 +56,25 @@ final class Pruner implements AutoCloseable {
      * A pruner that has not begun.
      *
      * @param archive gives the archive while it is this server's, else null
+     * @param every time between two rounds
      */
-    Pruner(Supplier<@Nullable Archive> archive, ArchiveConfig.Pruning config, InstantSource clock, Outcomes outcomes) {
+    Pruner(
+            Supplier<@Nullable Archive> archive,
+            PrunePolicies policies,
+            Duration every,
+            InstantSource clock,
+            Outcomes outcomes) {
         this.archive = archive;
-        this.config = config;
+        this.policies = policies;
+        this.every = every;
         this.clock = clock;
         this.outcomes = outcomes;
     }
 
     void start() {
-        long every = config.every().toMillis();
+        long millis = every.toMillis();
         thread.scheduleWithFixedDelay(
-                this::tryRun, Math.min(every, LONGEST_FIRST.toMillis()), every, TimeUnit.MILLISECONDS);
+                this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
     }
 
     /** A task that throws would not be run again. */
@@ -91,9 +100,8 @@ final class Pruner implements AutoCloseable {
         owned.checkOwner();
         long now = clock.millis();
         boolean thorough = now - thoroughMillis >= THOROUGH_MILLIS;
-        PruneReport report = thorough
-                ? owned.prune(config.policy(), false, 1, now, LISTENER)
-                : owned.thin(config.policy(), now, LISTENER);
+        PruneReport report =
+                thorough ? owned.prune(policies, false, 1, now, LISTENER) : owned.thin(policies, now, LISTENER);
         thoroughMillis = thorough ? now : thoroughMillis;
         if (report.bytes() > 0 || report.forgotten() > 0) {
             LOG.info(

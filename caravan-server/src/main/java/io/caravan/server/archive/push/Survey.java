@@ -1,13 +1,15 @@
 package io.caravan.server.archive.push;
 
 import java.util.BitSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the walker has found, slot by slot: how much there was to do, how much of that is done, and since when at most
- * it has waited. Threads share it.
+ * What the walker has found, slot by slot: how much there was to do, how much of that is done, since when at most it has
+ * waited, and until when it may. What may wait for the next look is not found. Threads share it.
  *
  * <p>A slot is a stripe of the documents; the last slot has the deletions. No document has a state of its own, so the
  * age of its change is bounded from above: it was archived, or found unchanged, before it changed. A document that was
@@ -35,22 +37,69 @@ final class Survey {
         this.startedMillis = startedMillis;
     }
 
+    /**
+     * Something to do.
+     *
+     * @param lastMillis when there was nothing to do about it, at the latest, in milliseconds since 1970; 0 when that is
+     *     not known
+     * @param afterMillis how old a change may get
+     */
+    record Change(long lastMillis, long afterMillis) {
+        /**
+         * Whether a look may leave this to the next one: a fifth of its time is then left for archiving it. A time in
+         * the future, which another clock has told, is no reason to wait.
+         *
+         * @param nowMillis when the look is
+         * @param nextMillis when the next one is, at the latest
+         */
+        boolean mayWait(long nowMillis, long nextMillis) {
+            return lastMillis != 0 && lastMillis <= nowMillis && nextMillis - lastMillis < afterMillis / 5 * 4;
+        }
+    }
+
     /** One look at a slot, where what it found is counted. */
     static final class Place {
         private final int slot;
         private final long lookedMillis;
+        private final long nextMillis;
         /** Since when at most the oldest thing that was found waits. */
         private final long oldestMillis;
+        /** Until when at least everything that was found may wait. */
+        private final long dueMillis;
 
         private boolean verifies;
         private int left;
 
-        private Place(int slot, long lookedMillis, long oldestMillis, boolean verifies, int left) {
+        private Place(
+                int slot,
+                long lookedMillis,
+                long nextMillis,
+                long oldestMillis,
+                long dueMillis,
+                boolean verifies,
+                int left) {
             this.slot = slot;
             this.lookedMillis = lookedMillis;
+            this.nextMillis = nextMillis;
             this.oldestMillis = oldestMillis;
+            this.dueMillis = dueMillis;
             this.verifies = verifies;
             this.left = left;
+        }
+
+        /** What an earlier look has found, and is still to be done, may be what is found again. */
+        private long since() {
+            return left > 0 ? oldestMillis : lookedMillis;
+        }
+
+        private long dueAfter(long afterMillis) {
+            long due = lookedMillis + afterMillis;
+            return left > 0 ? Math.min(dueMillis, due) : due;
+        }
+
+        /** Whether something that is found now may have been left to wait by this look. */
+        private boolean left(Change change) {
+            return change.mayWait(lookedMillis, nextMillis);
         }
 
         int slot() {
@@ -62,24 +111,32 @@ final class Survey {
      * A slot was looked at.
      *
      * @param nowMillis when the look began, in milliseconds since 1970
+     * @param nextMillis when the slot is looked at again, at the latest
      * @param all whether all documents were found, not only those that have changed
-     * @param lastMillis for each thing to do, when there was nothing to do about it, at the latest; 0 when that is not
-     *     known
+     * @param found each thing to do that does not wait for the next look
      */
-    synchronized Place visited(int slot, long nowMillis, boolean all, long... lastMillis) {
+    synchronized Place visited(int slot, long nowMillis, long nextMillis, boolean all, List<Change> found) {
         Place before = last[slot];
-        // What an earlier look has found and is still to be done waits since before that.
-        long since = before == null ? startedMillis : before.left > 0 ? before.oldestMillis : before.lookedMillis;
         long oldest = Long.MAX_VALUE;
-        for (long unchanged : lastMillis) {
-            oldest = Math.min(oldest, unchanged == 0 ? since : unchanged);
+        long due = Long.MAX_VALUE;
+        for (Change change : found) {
+            long since = change.lastMillis();
+            long until = since + change.afterMillis();
+            if (before == null) {
+                since = since == 0 ? startedMillis : since;
+                until = since + change.afterMillis();
+            } else if (!before.left(change)) {
+                since = Math.max(before.since(), since);
+                until = Math.max(before.dueAfter(change.afterMillis()), until);
+            }
+            oldest = Math.min(oldest, since);
+            due = Math.min(due, until);
         }
         if (before != null) {
-            oldest = Math.max(since, oldest);
             total -= before.left;
         }
-        total += lastMillis.length;
-        Place place = new Place(slot, nowMillis, oldest, all, lastMillis.length);
+        total += found.size();
+        Place place = new Place(slot, nowMillis, nextMillis, oldest, due, all, found.size());
         last[slot] = place;
         unfed.clear(slot);
         verifyIfDone(place);
@@ -140,9 +197,18 @@ final class Survey {
 
     /** Since when at most the oldest of them waits, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
     synchronized long oldestMillis() {
+        return least(place -> place.oldestMillis);
+    }
+
+    /** Until when at least all of them may wait, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
+    synchronized long dueMillis() {
+        return least(place -> place.dueMillis);
+    }
+
+    private long least(ToLongFunction<Place> millis) {
         return Stream.of(last)
                 .filter(place -> place != null && place.left > 0)
-                .mapToLong(place -> place.oldestMillis)
+                .mapToLong(millis)
                 .min()
                 .orElse(Long.MAX_VALUE);
     }

@@ -1,26 +1,29 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.Survey.Change;
 import io.caravan.server.archive.push.Survey.Place;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage.Found;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Goes through all documents round after round, a stripe at a time at even intervals, and hands out what the archive
- * does not have. What the queue has no room for is found again when it has; so the walker keeps looking, and knows how
- * much there is to do, while nothing can be archived. It does not pause in the first round, nor in one that is late.
+ * does not have, unless it can wait for the next round without getting too old. What the queue has no room for is found
+ * again when it has; so the walker keeps looking, and knows how much there is to do, while nothing can be archived. It
+ * does not pause in the first round, nor in one that is late.
  *
  * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
  */
@@ -33,6 +36,9 @@ final class Walker implements Runnable {
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
+    /** How soon a change of how long rounds take is noticed. */
+    private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** Number of slots of the survey: the stripes of the documents, and the deletions. */
     static final int SLOTS = DocumentService.STRIPES + 1;
 
@@ -40,10 +46,11 @@ final class Walker implements Runnable {
     private final JobQueue queue;
     private final Survey survey;
     private final InstantSource clock;
+    private final Intervals intervals;
     private final Runnable verified;
-    private final long roundNanos;
     private boolean distrusting;
 
+    private long roundNanos;
     private long roundStartNanos;
     private int slot;
     private int fedSlot;
@@ -57,7 +64,7 @@ final class Walker implements Runnable {
     /**
      * A walker that has not begun.
      *
-     * @param round how long a round takes
+     * @param intervals tell how old changes may get
      * @param verified is run when marks that could not be believed have all been found right, or put right
      */
     Walker(
@@ -65,14 +72,15 @@ final class Walker implements Runnable {
             JobQueue queue,
             Survey survey,
             InstantSource clock,
-            Duration round,
+            Intervals intervals,
             Runnable verified) {
         this.documents = documents;
         this.queue = queue;
         this.survey = survey;
         this.clock = clock;
+        this.intervals = intervals;
         this.verified = verified;
-        this.roundNanos = round.toNanos();
+        this.roundNanos = intervals.round().toNanos();
         startRound();
     }
 
@@ -119,6 +127,7 @@ final class Walker implements Runnable {
             startRound();
         }
         tellVerified();
+        followIntervals();
         long waitNanos = roundStartNanos + slot * (roundNanos / SLOTS) - System.nanoTime();
         Feed begun = feed;
         int unfed = begun == null ? survey.nextUnfed(fedSlot) : begun.place().slot();
@@ -137,7 +146,7 @@ final class Walker implements Runnable {
                 hurrying.complete(null);
                 hurrying = null;
             }
-            queue.awaitRoom(waitNanos, unfed >= 0);
+            queue.awaitRoom(Math.min(waitNanos, LONGEST_WAIT_NANOS), unfed >= 0);
         }
     }
 
@@ -147,6 +156,15 @@ final class Walker implements Runnable {
         if (distrusted && !distrusting) {
             verified.run();
         } else if (!distrusted && distrusting) {
+            startRound();
+        }
+    }
+
+    /** What was left to wait until the round after this one would wait too long if that were longer. */
+    private void followIntervals() {
+        long nanos = intervals.round().toNanos();
+        if (nanos != roundNanos) {
+            roundNanos = nanos;
             startRound();
         }
     }
@@ -184,10 +202,14 @@ final class Walker implements Runnable {
 
     private void lookAtDocuments(int stripe) {
         long now = clock.millis();
+        long next = nextMillis(now);
         Feed begun = feed;
+        boolean all = survey.unverified(stripe);
         List<Found> found = documents.stripe(stripe);
-        List<Found> changed =
-                found.stream().filter(document -> !document.info().archived()).toList();
+        List<Found> changed = found.stream()
+                .filter(document -> !document.info().archived())
+                .filter(document -> all || hurrying != null || !change(document).mayWait(now, next))
+                .toList();
         if (begun != null && begun.place().slot() == stripe) {
             // What has changed since the slot was counted does not wait for the rest of it.
             for (Found document : changed) {
@@ -198,21 +220,25 @@ final class Walker implements Runnable {
             goOn(begun);
             return;
         }
-        boolean all = survey.unverified(stripe);
-        long[] last = (all ? found : changed)
-                .stream().mapToLong(Walker::lastArchivedMillis).toArray();
-        Place place = survey.visited(stripe, now, all, last);
-        Feed next = new Feed(place, new ArrayDeque<>(), new ArrayDeque<>());
-        changed.forEach(document -> next.changed().add(document.name()));
+        Stream<Found> counted = all ? found.stream() : changed.stream();
+        Place place =
+                survey.visited(stripe, now, next, all, counted.map(this::change).toList());
+        Feed looked = new Feed(place, new ArrayDeque<>(), new ArrayDeque<>());
+        changed.forEach(document -> looked.changed().add(document.name()));
         if (all) {
             found.stream()
                     .filter(document -> document.info().archived())
-                    .forEach(document -> next.others().add(document.name()));
+                    .forEach(document -> looked.others().add(document.name()));
         }
-        if (!handOut(next)) {
+        if (!handOut(looked)) {
             survey.unfed(place);
-            feed = all && begun == null ? next : begun;
+            feed = all && begun == null ? looked : begun;
         }
+    }
+
+    /** When a slot that is looked at now will have been looked at again. */
+    private long nextMillis(long nowMillis) {
+        return nowMillis + TimeUnit.NANOSECONDS.toMillis(roundNanos);
     }
 
     private void goOn(Feed begun) {
@@ -237,16 +263,18 @@ final class Walker implements Runnable {
         return next == null;
     }
 
-    private static long lastArchivedMillis(Found found) {
+    private Change change(Found found) {
         ArchiveMark mark = found.info().attributes().archived();
-        return mark == null ? 0 : mark.takenAtMillis();
+        return new Change(mark == null ? 0 : mark.takenAtMillis(), intervals.afterMillis(found.name()));
     }
 
     private void lookAtDeletions() {
         long now = clock.millis();
         List<Deletion> deletions = documents.pendingDeletions();
-        long[] last = deletions.stream().mapToLong(Deletion::deletedAtMillis).toArray();
-        Place place = survey.visited(DELETIONS, now, false, last);
+        List<Change> found = deletions.stream()
+                .map(deletion -> new Change(deletion.deletedAtMillis(), intervals.afterMillis(deletion.name())))
+                .toList();
+        Place place = survey.visited(DELETIONS, now, nextMillis(now), false, found);
         for (Deletion deletion : deletions) {
             if (!queue.offer(deletion.name(), job -> job.deletions.put(deletion, place))) {
                 survey.unfed(place);

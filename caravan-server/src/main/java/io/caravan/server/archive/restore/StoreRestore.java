@@ -1,11 +1,10 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
-import io.caravan.catalog.Catalog;
+import io.caravan.StoreGroups;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
@@ -26,6 +25,7 @@ public final class StoreRestore {
      * is closed. Until then it is marked as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
+     * @param groups how many it has, which need not be as many as the one that was archived had
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
      * @throws CaravanException what has prevented it, or ended it, such as a {@link StoreDirectoryException} when the
@@ -34,6 +34,7 @@ public final class StoreRestore {
     public static void run(
             Archive archive,
             Path directory,
+            int groups,
             int jobs,
             boolean allowOlder,
             RestoreListener listener,
@@ -41,9 +42,12 @@ public final class StoreRestore {
         StoreConfig config = StoreConfig.builder(directory)
                 .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                 .build();
-        try (ListStore store = open(config, archive.root().store());
-                DocumentService documents = documents(store)) {
+        try (StoreGroups opened = open(config, groups, archive.root().store());
+                DocumentService documents = documents(opened.store())) {
+            ListStore store = opened.store();
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
+            // The mark is in one group, and what it speaks of in all.
+            store.flush();
             StoreIdentity.incomplete(store, false);
             store.flush();
             store.checkpoint();
@@ -55,10 +59,11 @@ public final class StoreRestore {
      * archived before anything else: so a restore that was interrupted recognizes its store, and goes on. Until the
      * restore is complete, the store is marked as incomplete.
      */
-    private static ListStore open(StoreConfig config, UUID archived) {
-        ListStore store = DurableListStore.open(config);
-        boolean opened = false;
+    private static StoreGroups open(StoreConfig config, int groups, UUID archived) {
+        StoreGroups opened = StoreGroups.open(config, groups);
+        boolean adopted = false;
         try {
+            ListStore store = opened.store();
             if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
                 throw new StoreDirectoryException(
                         "the directory " + config.directory() + " holds another store than the"
@@ -66,11 +71,11 @@ public final class StoreRestore {
             }
             StoreIdentity.adopt(store, archived);
             StoreIdentity.incomplete(store, true);
-            opened = true;
-            return store;
+            adopted = true;
+            return opened;
         } finally {
-            if (!opened) {
-                store.close();
+            if (!adopted) {
+                opened.close();
             }
         }
     }
@@ -78,9 +83,6 @@ public final class StoreRestore {
     /** The documents of a store that nobody serves. Their clock stands still, so that none expires meanwhile. */
     static DocumentService documents(ListStore store) {
         return new DocumentService(
-                store,
-                Catalog.open(store, DocumentService.CATALOG_LIST_ID),
-                InstantSource.fixed(Instant.EPOCH),
-                Duration.ofDays(1));
+                store, DocumentService.catalogOf(store), InstantSource.fixed(Instant.EPOCH), Duration.ofDays(1));
     }
 }

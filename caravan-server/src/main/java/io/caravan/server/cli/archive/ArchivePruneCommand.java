@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
         description = {
             "Removes old generations, everything of documents that were deleted long ago, and snapshots that no manifest"
                     + " names and none will. A server does the same by itself, see --archive-prune in 'caravan serve"
-                    + " --help'.",
+                    + " --help', and keeps what a space of its store says; this command knows nothing of spaces: give it the"
+                    + " greatest numbers that any of them has.",
             "A generation stays if it is among the newest --keep of its document, or is not older than --keep-days, or is"
                     + " the newest of a day that is not older than --keep-daily. So the latest one always stays. This"
                     + " command may run beside the server that archives. If it is interrupted, the next run goes on."

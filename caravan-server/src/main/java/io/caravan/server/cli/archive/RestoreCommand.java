@@ -1,6 +1,7 @@
 package io.caravan.server.cli.archive;
 
 import io.caravan.CaravanException;
+import io.caravan.StoreGroups;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.restore.RestoreProgress;
@@ -80,6 +81,13 @@ public final class RestoreCommand extends ClientCommand {
     private @Nullable Path data;
 
     @Option(
+            names = "--groups",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Groups of the new store, from 1 to 16, as 'caravan serve --groups' will be given.")
+    private int groups;
+
+    @Option(
             names = "--jobs",
             paramLabel = "N",
             defaultValue = "16",
@@ -115,6 +123,9 @@ public final class RestoreCommand extends ClientCommand {
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
+            check(
+                    groups >= 1 && groups <= StoreGroups.MAX_GROUPS,
+                    "--groups must be from 1 to " + StoreGroups.MAX_GROUPS);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
             restoreAll(given(archive.url(), how), given(data, how), output);
@@ -146,7 +157,8 @@ public final class RestoreCommand extends ClientCommand {
         RestoreProgress progress = new RestoreProgress();
         try (ObjectStore objects = archive.open(url)) {
             restoreAll(Archive.open(objects), directory, output, progress);
-            tell("to take over from the host that is lost: caravan serve --data " + directory + " --archive " + url);
+            tell("to take over from the host that is lost: caravan serve --data " + directory
+                    + (groups == 1 ? "" : " --groups " + groups) + " --archive " + url);
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
                     "the documents that are restored cannot be told: " + unlisted.getMessage()
@@ -170,7 +182,7 @@ public final class RestoreCommand extends ClientCommand {
                     err(),
                     console().showsProgress(),
                     () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
-                StoreRestore.run(opened, directory, jobs, allowOlder, report, progress);
+                StoreRestore.run(opened, directory, groups, jobs, allowOlder, report, progress);
             }
             report.finish(progress.figures(), output, this::tell);
         }

@@ -1,8 +1,12 @@
 package io.caravan.server.cli.carry;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.document.DocumentAttributes;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +54,22 @@ final class Arriving {
         return document.attributes().get("expires") instanceof Long millis
                 ? OptionalLong.of(millis)
                 : OptionalLong.empty();
+    }
+
+    /** Whether two documents have the same type, both or neither are closed, and they expire alike. */
+    static boolean isAlike(Description one, Description other) {
+        Map<String, Object> attributes = one.attributes();
+        Map<String, Object> others = other.attributes();
+        return Arrays.equals(contentType(attributes), contentType(others))
+                && attributes.containsKey("closed") == others.containsKey("closed")
+                && Objects.equals(attributes.get("ttl"), others.get("ttl"))
+                && Math.abs(expires(one).orElse(0) - expires(other).orElse(0)) <= EXPIRY_TOLERANCE_MILLIS;
+    }
+
+    /** That of a document that was made over RESP is not among its attributes. */
+    private static byte[] contentType(Map<String, Object> attributes) {
+        return (byte[])
+                attributes.getOrDefault("content-type", DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
     }
 
     DocumentSum sum() {

@@ -16,6 +16,10 @@ public final class CarryCommands {
     }
 
     private static List<ClientCommand> all(Console console) {
-        return List.of(new ExportCommand(console), new ImportCommand(console), new CopyCommand(console));
+        return List.of(
+                new ExportCommand(console),
+                new ImportCommand(console),
+                new CopyCommand(console),
+                new MoveCommand(console));
     }
 }

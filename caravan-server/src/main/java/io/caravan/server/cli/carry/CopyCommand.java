@@ -1,13 +1,15 @@
 package io.caravan.server.cli.carry;
 
 import io.caravan.server.cli.carry.Importer.Existing;
-import io.caravan.server.cli.carry.Importer.Outcomes;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.OtherServer;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.Set;
@@ -24,13 +26,16 @@ import picocli.CommandLine.Parameters;
         description = {
             "Copies a document, or all that the user may read, from the server to another one, with their sequences and what"
                     + " they are beside their values, and reads each back to compare it. Each is as it is at one moment,"
-                    + " and visible there once it is whole. The servers need not reach each other.",
+                    + " and visible there once it is whole. The servers need not reach each other. The other one is reached over RESP, or over HTTP"
+                    + " where --to is a URL.",
             "A document whose name is taken there is refused, and told; all others are copied. A copy that was ended goes on"
                     + " with --resume."
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",
-            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume"
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume",
+            "  caravan copy --prefix letters/ --to other.example:6380 --follow",
+            "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CopyCommand extends ClientCommand {
@@ -39,6 +44,9 @@ final class CopyCommand extends ClientCommand {
 
     @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names begin so.")
     private @Nullable String prefix;
+
+    @Mixin
+    private SourceServer source;
 
     @Mixin
     private OtherServer other;
@@ -52,6 +60,13 @@ final class CopyCommand extends ClientCommand {
 
     @Option(names = "--resume", description = "A document that is there already, and the same, counts as copied.")
     private boolean resume;
+
+    @Option(
+            names = "--follow",
+            description =
+                    "Go on with what changes, until Ctrl-C or until the document is moved; what is there already, and"
+                            + " the same, is gone on with.")
+    private boolean follow;
 
     private boolean incomplete;
 
@@ -67,11 +82,36 @@ final class CopyCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        if (follow) {
+            follow(output);
+        } else {
+            copy(output);
+        }
+    }
+
+    private void follow(Output output) throws IOException {
+        Mirror mirror = new Mirror(existing, false, new Patience(Retries.Pause.REAL, this::tell));
+        byte[] one = name == null ? null : bytes(name);
+        byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
+        try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+            Following following = new Following(pair, mirror, existing, one, all, this::tell);
+            UntilSignal.run("caravan-copy-end", pair::stop, pair::stopped, () -> {
+                try (Progress progress = Progress.ticking(err(), console().showsProgress(), following::progress)) {
+                    following.follow();
+                }
+                print(output, following.line(), following::write);
+                output.flush();
+            });
+            incomplete = following.refused() > 0;
+        }
+    }
+
+    private void copy(Output output) throws IOException {
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
                 Progress silent = new Progress(err(), false, "");
                 Importer importer =
-                        new Importer(() -> connectTo(other), existing, resume, Outcomes.refusals(this::tell), silent);
-                Exporter exporter = new Exporter(this::connect, importer, progress)) {
+                        new Importer(carrierTo(other), existing, resume, new Importer.Telling(this::tell), silent);
+                Exporter exporter = new Exporter(carrierFrom(source), importer, progress)) {
             if (name == null) {
                 exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
             } else if (!exporter.one(bytes(name))) {

@@ -3,6 +3,7 @@ package io.caravan.server.cli.carry;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RespCarrier;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
@@ -93,7 +94,7 @@ final class ExportCommand extends ClientCommand {
 
     private void export(ExportWriter writer, Set<DocumentName> without) throws IOException {
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                Exporter exporter = new Exporter(this::connect, writer, progress)) {
+                Exporter exporter = new Exporter(new RespCarrier(this::connect), writer, progress)) {
             if (name != null && !without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
                 throw ClientException.missing(name);
             }

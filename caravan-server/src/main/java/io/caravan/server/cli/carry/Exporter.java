@@ -1,12 +1,9 @@
 package io.caravan.server.cli.carry;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.Carrier;
 import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.cli.common.Progress;
@@ -32,19 +29,20 @@ final class Exporter implements AutoCloseable {
     private static final int AHEAD_DOCUMENTS = 250;
     private static final int TRIES = 5;
 
-    private final Documents documents;
     private final Carrier carrier;
-    private final LongReader longReader;
     private final DocumentReceiver to;
     private final Progress progress;
     private final List<String> failures = new ArrayList<>();
 
     private record Described(byte[] name, Description document) {}
 
-    Exporter(LongReader.Connector connector, DocumentReceiver to, Progress progress) throws IOException {
-        this.documents = new Documents(connector.connect());
-        this.carrier = new Carrier(connector.connect());
-        this.longReader = new LongReader(connector);
+    /**
+     * An export from a server.
+     *
+     * @param carrier to the server; it is closed with this
+     */
+    Exporter(Carrier carrier, DocumentReceiver to, Progress progress) {
+        this.carrier = carrier;
         this.to = to;
         this.progress = progress;
     }
@@ -65,10 +63,9 @@ final class Exporter implements AutoCloseable {
      * @param without names to pass over
      */
     void all(byte[] prefix, Set<DocumentName> without) throws IOException {
-        byte[] pattern = pattern(prefix);
         Names names = Names.before();
         do {
-            names = documents.scan(names, pattern);
+            names = carrier.scan(names, prefix);
             List<byte[]> wanted = names.names().stream()
                     .filter(name -> !without.contains(DocumentName.of(name)))
                     .toList();
@@ -76,12 +73,6 @@ final class Exporter implements AutoCloseable {
                 some(wanted.subList(at, Math.min(wanted.size(), at + AHEAD_DOCUMENTS)));
             }
         } while (!names.last());
-    }
-
-    /** A pattern of all names that begin so. */
-    static byte[] pattern(byte[] prefix) {
-        String quoted = new String(prefix, ISO_8859_1).replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
-        return (quoted + "*").getBytes(ISO_8859_1);
     }
 
     private void some(List<byte[]> names) throws IOException {
@@ -189,7 +180,7 @@ final class Exporter implements AutoCloseable {
             }
             try {
                 DocumentSum sum = begin(name, document);
-                longReader.read(name, document, value -> pass(sum, value));
+                carrier.read(name, document, value -> pass(sum, value));
                 end(sum);
                 return true;
             } catch (ClientException changed) {
@@ -207,8 +198,6 @@ final class Exporter implements AutoCloseable {
 
     @Override
     public void close() {
-        documents.close();
         carrier.close();
-        longReader.close();
     }
 }

@@ -6,8 +6,10 @@ import io.caravan.server.cli.client.Carrier;
 import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.document.DocumentImport.Replaced;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +38,11 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         SKIP,
         REPLACE;
 
+        /** Of what a document may take the place. */
+        Replaced replaced() {
+            return this == REPLACE ? Replaced.ANYTHING : Replaced.NOTHING;
+        }
+
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
@@ -58,23 +65,42 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         /** Takes a document's outcome, in words if it was refused. */
         void settled(byte[] name, Outcome outcome, String why);
 
-        /** Passes on why documents are refused. */
-        static Outcomes refusals(Consumer<String> to) {
-            return (name, outcome, why) -> {
-                if (outcome == Outcome.REFUSED) {
-                    to.accept(why);
-                }
-            };
+        /** The server asks for less at a time, and is waited for. */
+        default void waits(String why) {}
+
+        /** A document is there, and was found to be the same. */
+        default void same(byte[] name, Description here, Description there) {}
+    }
+
+    /** Passes on why documents are refused, and that the server is waited for. */
+    static class Telling implements Outcomes {
+        private final Consumer<String> to;
+
+        Telling(Consumer<String> to) {
+            this.to = to;
+        }
+
+        @Override
+        public void settled(byte[] name, Outcome outcome, String why) {
+            if (outcome == Outcome.REFUSED) {
+                to.accept(why);
+            }
+        }
+
+        @Override
+        public void waits(String why) {
+            to.accept(why);
         }
     }
 
     private final Carrier carrier;
-    private final LongReader longReader;
     private final Existing existing;
+    private final Replaced replaced;
     private final boolean resume;
     private final boolean compareOnly;
     private final Outcomes outcomes;
     private final Progress progress;
+    private final Patience patience;
     private final Totals totals = new Totals();
     private final List<Arriving> ahead = new ArrayList<>();
     private long aheadBytes;
@@ -87,35 +113,46 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     /**
      * An import into a server.
      *
+     * @param carrier to the server; it is closed with this
      * @param resume whether a document counts as imported that is there already, and the same
      */
-    Importer(LongReader.Connector connector, Existing existing, boolean resume, Outcomes outcomes, Progress progress)
-            throws IOException {
-        this(connector, existing, resume, false, outcomes, progress);
+    Importer(Carrier carrier, Existing existing, boolean resume, Outcomes outcomes, Progress progress) {
+        this(carrier, existing, existing.replaced(), resume, false, outcomes, progress);
     }
 
     private Importer(
-            LongReader.Connector connector,
+            Carrier carrier,
             Existing existing,
+            Replaced replaced,
             boolean resume,
             boolean compareOnly,
             Outcomes outcomes,
-            Progress progress)
-            throws IOException {
-        this.carrier = new Carrier(connector.connect());
-        this.longReader = new LongReader(connector);
+            Progress progress) {
+        this.carrier = carrier;
         this.existing = existing;
+        this.replaced = replaced;
         this.resume = resume;
         this.compareOnly = compareOnly;
         this.outcomes = outcomes;
         this.progress = progress;
+        this.patience = new Patience(Retries.Pause.REAL, outcomes::waits);
+    }
+
+    /**
+     * Goes on with what is there already, for a copy that will go on itself.
+     *
+     * @param replaced of what a document may take the place
+     */
+    static Importer following(
+            Carrier carrier, Existing existing, Replaced replaced, Outcomes outcomes, Progress progress) {
+        return new Importer(carrier, existing, replaced, true, false, outcomes, progress);
     }
 
     /**
      * Sends nothing, and only compares documents with those that the server has: each is there already or skipped.
      */
-    static Importer comparing(LongReader.Connector connector, Outcomes outcomes, Progress progress) throws IOException {
-        return new Importer(connector, Existing.SKIP, true, true, outcomes, progress);
+    static Importer comparing(Carrier carrier, Outcomes outcomes, Progress progress) {
+        return new Importer(carrier, Existing.SKIP, Replaced.NOTHING, true, true, outcomes, progress);
     }
 
     @Override
@@ -150,9 +187,10 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         sendAhead();
         try {
             if (document.id < 0) {
-                document.id = carrier.begin(document.name, document.document, existing == Existing.REPLACE);
+                document.id = patience.take(() -> carrier.begin(document.name, document.document, replaced));
             }
-            carrier.add(document.name, document.id, document.document.first() + document.sent, document.values);
+            patience.take(() -> carrier.add(
+                    document.name, document.id, document.document.first() + document.sent, document.values));
         } catch (ClientException refusal) {
             document.problem = other(refusal);
         }
@@ -195,10 +233,13 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
         try {
             if (document.problem == null) {
-                carrier.end(document.name, document.id, document.document.next());
+                patience.take(() -> carrier.end(document.name, document.id, document.document.next()));
             }
         } catch (ClientException refusal) {
             document.problem = other(refusal);
+        }
+        if (document.problem != null && document.id >= 0) {
+            carrier.abort(document.name, document.id);
         }
         settle(List.of(document));
     }
@@ -223,22 +264,38 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     private void create(List<Arriving> sent) {
+        List<Arriving> wanted = sent;
+        while (!wanted.isEmpty()) {
+            wanted = tryToCreate(wanted);
+        }
+        sent.forEach(document -> document.values = List.of());
+    }
+
+    /** Returns those that came too fast, once they may be sent again. */
+    private List<Arriving> tryToCreate(List<Arriving> sent) {
         for (Arriving document : sent) {
-            carrier.askToTake(document.name, document.document, document.values, existing == Existing.REPLACE);
-            document.values = List.of();
+            document.problem = null;
+            carrier.askToTake(document.name, document.document, document.values, replaced);
         }
         @Nullable ClientException fatal = null;
+        List<Arriving> tooFast = new ArrayList<>();
         for (Arriving document : sent) {
             try {
                 carrier.taken();
+                patience.taken();
             } catch (ClientException refusal) {
                 document.problem = refusal;
                 fatal = refusal.isOtherState() ? fatal : refusal;
+                if (refusal.waitMillis() > 0) {
+                    tooFast.add(document);
+                }
             }
         }
         if (fatal != null) {
             throw fatal;
         }
+        boolean again = !tooFast.isEmpty() && patience.waits(Objects.requireNonNull(tooFast.get(0).problem));
+        return again ? tooFast : List.of();
     }
 
     /** Decides what has become of documents that were sent or refused, and looks whether they are what they should be. */
@@ -275,7 +332,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
                     found.value(value.bytes());
                 }
             } else if (document.document.count() > 0) {
-                longReader.read(document.name, document.wanted(), value -> found.value(value.bytes()));
+                carrier.read(document.name, document.wanted(), value -> found.value(value.bytes()));
             }
         } catch (ClientException changed) {
             other(changed);
@@ -286,6 +343,9 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
     private void settle(Arriving document, boolean same) {
         ClientException problem = document.problem;
+        if (same) {
+            outcomes.same(document.name, document.document, Objects.requireNonNull(document.there));
+        }
         if (problem == null && same) {
             totals.add(document.sum());
             outcomes.settled(document.name, Outcome.BROUGHT, "");
@@ -353,6 +413,5 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     @Override
     public void close() {
         carrier.close();
-        longReader.close();
     }
 }

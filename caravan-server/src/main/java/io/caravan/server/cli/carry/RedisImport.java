@@ -11,6 +11,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.RespCarrier;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
@@ -72,7 +73,7 @@ final class RedisImport implements AutoCloseable {
         long count;
     }
 
-    private final LongReader.Connector server;
+    private final ServerConnection.Connector server;
     private final Existing existing;
     private final Consumer<String> tell;
     private final RedisLists lists;
@@ -102,7 +103,7 @@ final class RedisImport implements AutoCloseable {
      * @param existing what becomes of a list whose name is that of another document, which this import has not brought
      * @param tell is told what cannot be brought, and why
      */
-    RedisImport(Connector redis, LongReader.Connector server, Existing existing, Consumer<String> tell)
+    RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
             throws IOException {
         this.server = server;
         this.existing = existing;
@@ -110,9 +111,9 @@ final class RedisImport implements AutoCloseable {
         Progress silent = new Progress(new PrintWriter(PrintWriter.nullWriter()), false, "");
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, new Finding());
-        this.bringing = new Importer(server, Existing.SKIP, true, this::settled, silent);
-        this.renewing = new Importer(server, Existing.REPLACE, false, this::settled, silent);
-        this.comparing = Importer.comparing(server, this::settled, silent);
+        this.bringing = new Importer(new RespCarrier(server), Existing.SKIP, true, this::settled, silent);
+        this.renewing = new Importer(new RespCarrier(server), Existing.REPLACE, false, this::settled, silent);
+        this.comparing = Importer.comparing(new RespCarrier(server), this::settled, silent);
     }
 
     private static MessageDigest sha256() {
@@ -123,7 +124,8 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    private static int maxValueBytes(LongReader.Connector server) throws IOException {
+    /** How long a value the server takes. */
+    static int maxValueBytes(ServerConnection.Connector server) throws IOException {
         try (ServerConnection connection = server.connect()) {
             return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
         }
@@ -252,7 +254,7 @@ final class RedisImport implements AutoCloseable {
             return;
         }
         try (Documents documents = new Documents(server.connect());
-                Carrier carrier = new Carrier(server.connect())) {
+                Carrier carrier = new RespCarrier(server)) {
             Names names = Names.before();
             do {
                 names = documents.scan(names, null);

@@ -1,30 +1,21 @@
 package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.client.Documents.Page;
+import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Value;
-import java.util.LinkedHashMap;
+import io.caravan.server.document.DocumentImport.Replaced;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.util.KeyValue;
 
 /**
- * Documents with their sequences and attributes, over one connection. What begins with {@code ask} sends a request, and
- * may be called many times before the answers are received, in the same order; an answer that is an exception is that of
- * its request alone, and the next one can be received. For one thread.
+ * Documents with their sequences and attributes, at one server. What begins with {@code ask} sends a request, and may be
+ * called many times before the answers are received, in the same order; an answer that is an exception is that of its
+ * request alone, and the next one can be received. For one thread.
  */
-public final class Carrier implements AutoCloseable {
-    private final ServerConnection connection;
-
-    public Carrier(ServerConnection connection) {
-        this.connection = connection;
-    }
-
+public interface Carrier extends MoveSteps, AutoCloseable {
     /**
      * What a document is beside its values.
      *
@@ -34,9 +25,21 @@ public final class Carrier implements AutoCloseable {
      * @param bytes total length of the values; -1 when it is not known
      * @param attributes by name, each a {@link Long} or an array of bytes
      */
-    public record Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
+    record Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
         public long count() {
             return next - first;
+        }
+
+        /** The same without the values before a sequence. */
+        public Description from(long sequence) {
+            long there =
+                    bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
+            return new Description(id, sequence, next, there, attributes);
+        }
+
+        /** The same without the values from a sequence on. */
+        public Description until(long sequence) {
+            return new Description(id, first, sequence, bytes, attributes);
         }
 
         /** An attribute as servers take it: a number in decimal digits, bytes as they are. */
@@ -47,111 +50,76 @@ public final class Carrier implements AutoCloseable {
         }
     }
 
+    /**
+     * The names that come after others, of those that begin so; nothing else must have been asked for. A document that is
+     * there all the while is named once.
+     */
+    Names scan(Names before, byte[] prefix);
+
     /** Asks for {@link #description}. */
-    public void askDescription(byte[] name) {
-        connection.send(Documents.caravan("EXPORT", name));
-    }
+    void askDescription(byte[] name);
 
     /** What the document is; null when there is none. */
-    public @Nullable Description description() {
-        Object answer = connection.receive();
-        if (answer == null) {
-            return null;
-        }
-        Map<String, @Nullable Object> fields = fields(answer);
-        Object bytes = fields.get("bytes");
-        Map<String, Object> attributes = new LinkedHashMap<>();
-        fields(Objects.requireNonNull(fields.get("attributes")))
-                .forEach((name, value) -> attributes.put(name, Objects.requireNonNull(value)));
-        return new Description(
-                Documents.number(fields.get("id")),
-                Documents.number(fields.get("first")),
-                Documents.number(fields.get("next")),
-                bytes == null ? -1 : Documents.number(bytes),
-                attributes);
-    }
-
-    private static Map<String, @Nullable Object> fields(Object answer) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        for (Object field : (List<?>) answer) {
-            KeyValue<?, ?> pair = (KeyValue<?, ?>) field;
-            fields.put(new String((byte[]) pair.getKey(), UTF_8), pair.getValue());
-        }
-        return fields;
-    }
+    @Nullable
+    Description description();
 
     /** Asks for {@link #values}: all of a document, which must have some, in one answer. */
-    public void askValues(byte[] name, Description document) {
-        connection.send(Documents.read(name, document.first(), document.count()));
-    }
+    void askValues(byte[] name, Description document);
 
     /**
      * All values of a document.
      *
      * @throws ClientException when it is not what was described any more
      */
-    public List<Value> values(Description document) {
-        Page page = Documents.page(connection.receive());
-        if (page.next() != document.next() || page.id().orElse(-1) != document.id()) {
-            throw ClientException.otherState("the document was trimmed or deleted while it was being read");
-        }
-        return page.values();
-    }
+    List<Value> values(Description document);
 
-    /** Asks for a document to be created, all of it in one change; {@link #taken} receives the answer. */
-    public void askToTake(byte[] name, Description document, List<byte[]> values, boolean replace) {
-        CommandArguments whole = creation(name, "WHOLE", document, replace).add("VALUES");
-        values.forEach(whole::add);
-        connection.send(whole);
-    }
+    /**
+     * Asks for a document to be created, all of it in one change; {@link #taken} receives the answer.
+     *
+     * @param replaced of what it may take the place
+     */
+    void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced);
 
     /**
      * Waits until a document that {@link #askToTake} has sent is durable.
      *
      * @throws ClientException when the server refuses it
      */
-    public void taken() {
-        connection.receive();
-    }
+    void taken();
 
     /** Begins a document that is sent in parts; returns its id, which the parts name. */
-    public long begin(byte[] name, Description document, boolean replace) {
-        return Documents.number(connection.call(creation(name, "BEGIN", document, replace)));
-    }
-
-    private static CommandArguments creation(byte[] name, String verb, Description document, boolean replace) {
-        CommandArguments creation = part(name, verb, document.first());
-        if (replace) {
-            creation.add("REPLACE");
-        }
-        document.attributes()
-                .forEach((key, value) -> creation.add("ATTRIBUTE").add(key).add(Description.encoded(value)));
-        return creation;
-    }
+    long begin(byte[] name, Description document, Replaced replaced);
 
     /** Sends a part of a document. */
-    public void add(byte[] name, long id, long sequence, List<byte[]> values) {
-        CommandArguments add = part(name, "ADD", id).add(sequence);
-        values.forEach(add::add);
-        connection.call(add);
-    }
+    void add(byte[] name, long id, long sequence, List<byte[]> values);
 
     /** Makes a document visible that was sent in parts, and is whole. */
-    public void end(byte[] name, long id, long next) {
-        connection.call(part(name, "END", id).add(next));
-    }
+    void end(byte[] name, long id, long next);
+
+    /**
+     * Brings a document up to date that was brought before.
+     *
+     * @param document its id there; the sequence of its first value, and its attributes, as they are to be
+     * @param sequence of the first of the values, which are the document's next ones
+     */
+    void goOn(byte[] name, Description document, long sequence, List<byte[]> values);
+
+    /** Deletes a document that was brought, if it is still the one of this id. */
+    void delete(byte[] name, long id);
 
     /** Takes back a document of which parts were sent. */
-    public void abort(byte[] name, long id) {
-        connection.call(part(name, "ABORT", id));
-    }
+    void abort(byte[] name, long id);
 
-    private static CommandArguments part(byte[] name, String verb, long subject) {
-        return Documents.caravan("IMPORT", name).add(verb).add(subject);
-    }
+    /**
+     * Reads all values of a document, whatever its length, a few of them at a time.
+     *
+     * @throws ClientException when it is not what was described any more; the values before that were passed on
+     */
+    void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
+
+    /** Disconnects, from any thread; whoever waits for an answer gets an exception. */
+    void cut();
 
     @Override
-    public void close() {
-        connection.close();
-    }
+    void close();
 }

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             "0:success",
             "1:failed: no server, no permission, no space, no file",
             "2:usage error",
-            "3:the document is not as expected: missing, at another sequence, trimmed, closed"
+            "3:the document is not as expected: missing, at another sequence, trimmed, closed; or its space refuses"
         },
         footerHeading = "%nExamples:%n")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -108,14 +108,25 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
-    /** Connects to a second server, with the same TLS and timeout. */
-    protected final ServerConnection connectTo(OtherServer other) throws IOException {
-        return other.connect(connectionOptions, console.environment());
+    /** Connects to a second server, with the same timeout. */
+    protected final Carrier carrierTo(OtherServer other) throws IOException {
+        return other.carrier(connectionOptions, console.environment());
+    }
+
+    /** Connects to the server, over HTTP if that is where it is said to be, with the same timeout. */
+    protected final Carrier carrierFrom(SourceServer source) throws IOException {
+        Carrier carrier = source.carrier(connectionOptions, console.environment());
+        return carrier == null ? new RespCarrier(this::connect) : carrier;
     }
 
     /** Connects to a Redis, with the same timeout. */
-    protected final RedisConnection connectTo(RedisSource redis) throws IOException {
+    protected final RedisConnection connectTo(ImportSource redis) throws IOException {
         return redis.connect(connectionOptions, console.environment());
+    }
+
+    /** Requests over HTTP to a server of streams, with the same timeout. */
+    protected final HttpLink linkTo(ImportSource streams) throws IOException {
+        return streams.link(connectionOptions, console.environment());
     }
 
     /** The server's pages over HTTP, at this port of its host. */

@@ -6,16 +6,24 @@ import org.jspecify.annotations.Nullable;
 public final class ClientException extends RuntimeException {
     /** The exit code of a failure: no server, no permission, no space. */
     public static final int FAILED = 1;
-    /** The exit code when the document is in another state than expected: missing, longer, closed, trimmed. */
+    /** The exit code when the document is in another state than expected (missing, longer, closed, trimmed), or its space is full. */
     public static final int OTHER_STATE = 3;
 
     private static final long serialVersionUID = 1L;
 
     private final int exitCode;
+    private final boolean moved;
+    private final long waitMillis;
 
     private ClientException(int exitCode, String message, @Nullable Throwable cause) {
+        this(exitCode, message, cause, false, 0);
+    }
+
+    private ClientException(int exitCode, String message, @Nullable Throwable cause, boolean moved, long waitMillis) {
         super(message, cause);
         this.exitCode = exitCode;
+        this.moved = moved;
+        this.waitMillis = waitMillis;
     }
 
     public static ClientException failed(String message) {
@@ -34,18 +42,38 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, cause);
     }
 
+    /** The document is at another server, which the message names. */
+    static ClientException moved(String message) {
+        return new ClientException(OTHER_STATE, message, null, true, 0);
+    }
+
+    /** The document's space is written to faster than it allows. */
+    static ClientException tooFast(String message, long waitMillis) {
+        return new ClientException(OTHER_STATE, message, null, false, Math.max(1, waitMillis));
+    }
+
     public static ClientException missing(String name) {
         return otherState("there is no document '" + name + "'");
     }
 
     /** The same problem, with more details. */
     ClientException with(String more) {
-        return new ClientException(exitCode, getMessage() + more, this);
+        return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 
     /** Whether the document is in another state than expected, and others may do. */
     public boolean isOtherState() {
         return exitCode == OTHER_STATE;
+    }
+
+    /** Whether the document is at another server. */
+    public boolean isMoved() {
+        return moved;
+    }
+
+    /** In how many milliseconds the same request may be taken; 0 for any refusal that time does not change. */
+    public long waitMillis() {
+        return waitMillis;
     }
 
     int exitCode() {

@@ -6,10 +6,13 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,7 @@ final class ConnectionOptions {
     static final int ORDER = 10;
 
     private static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
+    private static final Pattern HTTP = Pattern.compile("(https?://)([^/]+)/?");
     private static final long MAX_PASSWORD_FILE_BYTES = 4096;
     private static final int MAX_TIMEOUT_SECONDS = 3600;
 
@@ -142,7 +146,8 @@ final class ConnectionOptions {
             @Nullable Path authorities)
             throws IOException {
         checkTimeout();
-        Target from = new Target(redis.address(), redis.user(), passwordFile, "CARAVAN_FROM_PASSWORD", "--from-");
+        Target from =
+                new Target(redis.address(), redis.user(), passwordFile, ImportSource.PASSWORD_VARIABLE, "--from-");
         char[] password = password(environment, from);
         SSLSocketFactory tlsSockets = authorities == null
                 ? (SSLSocketFactory) SSLSocketFactory.getDefault()
@@ -163,13 +168,56 @@ final class ConnectionOptions {
      * @throws IOException when a file cannot be read
      */
     HttpPages pages(Map<String, String> environment, int port) throws IOException {
-        char[] password = password(environment, own());
-        return new HttpPages(
-                new HostPort(server.host(), port),
-                tls || tlsAuthorities != null,
-                tlsAuthorities == null ? null : trusting(tlsAuthorities).context(),
-                password == null ? null : new String(password),
+        boolean secure = tls || tlsAuthorities != null;
+        URI base = URI.create((secure ? "https://" : "http://") + new HostPort(server.host(), port));
+        return new HttpPages(link(environment, base, own(), tlsAuthorities));
+    }
+
+    /**
+     * Requests over HTTP to a server, with the same timeout; nothing is sent yet.
+     *
+     * @param target the user there; its password is the token
+     * @param authorities to trust instead of Java's defaults, if the address asks for TLS
+     * @throws IOException when a file cannot be read
+     */
+    HttpLink link(Map<String, String> environment, URI base, Target target, @Nullable Path authorities)
+            throws IOException {
+        checkTimeout();
+        char[] token = password(environment, target);
+        return new HttpLink(
+                base,
+                authorities == null ? null : trusting(authorities).context(),
+                token == null ? null : new String(token),
                 Duration.ofSeconds(timeoutSeconds));
+    }
+
+    /**
+     * Documents of a server over HTTP, with the same timeout; nothing is sent yet.
+     *
+     * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
+     * @param variable the environment variable that may have the token
+     * @param prefix what the names of the options begin with
+     * @throws IllegalArgumentException when the address is another one; the message does not quote it, as it may hold a
+     *     password
+     */
+    Carrier carrier(
+            Map<String, String> environment,
+            String url,
+            @Nullable Path passwordFile,
+            @Nullable Path authorities,
+            String variable,
+            String prefix)
+            throws IOException {
+        Matcher parts = HTTP.matcher(url);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("no address for HTTP");
+        }
+        Target target = new Target(HostPort.parse(parts.group(2)), null, passwordFile, variable, prefix);
+        URI base = URI.create(parts.group(1) + target.address());
+        return new HttpCarrier(
+                link(environment, base, target, authorities),
+                "the environment variable " + variable + " or with " + prefix + "password-file FILE",
+                Retries.Pause.REAL);
     }
 
     private static JdkSslContext trusting(Path authorities) throws IOException {

@@ -2,52 +2,21 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.config.HostPort;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.ProxySelector;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
-import javax.net.ssl.SSLContext;
-import org.jspecify.annotations.Nullable;
 
-/** A server's pages over HTTP: those that tell of the server. Follows no redirect and takes no proxy. For one thread. */
+/** A server's pages over HTTP: those that tell of the server. For one thread. */
 public final class HttpPages {
     private static final int OK = 200;
     private static final int MAX_BYTES = 8 * 1024 * 1024;
 
-    private final HttpClient client;
-    private final String base;
-    private final @Nullable String token;
-    private final Duration timeout;
+    private final HttpLink link;
     private boolean known;
 
     /** An answer: its status, and its body. */
     public record Page(int status, byte[] body) {}
 
-    /**
-     * Pages at an address.
-     *
-     * @param authorities whom to trust, or null for Java's defaults
-     * @param token what the server knows the user by, or null
-     */
-    HttpPages(
-            HostPort address, boolean tls, @Nullable SSLContext authorities, @Nullable String token, Duration timeout) {
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .proxy(ProxySelector.of(null))
-                .connectTimeout(timeout);
-        if (authorities != null) {
-            builder.sslContext(authorities);
-        }
-        client = builder.build();
-        base = (tls ? "https://" : "http://") + address;
-        this.token = token;
-        this.timeout = timeout;
+    HttpPages(HttpLink link) {
+        this.link = link;
     }
 
     /**
@@ -58,40 +27,22 @@ public final class HttpPages {
      */
     public Page get(String path) throws IOException {
         if (!known) {
-            Page alive = fetch("/healthz", null);
+            Page alive = fetch("/healthz", false);
             if (alive.status() != OK || !new String(alive.body(), UTF_8).contains("\"alive\"")) {
-                throw new IOException("what answers at " + base + " is no caravan server");
+                throw new IOException("what answers at " + link.base() + " is no caravan server");
             }
             known = true;
         }
-        return fetch(path, token);
+        return fetch(path, true);
     }
 
-    private Page fetch(String path, @Nullable String bearer) throws IOException {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(base + path)).timeout(timeout);
-        if (bearer != null) {
-            if (!bearer.chars().allMatch(letter -> letter >= ' ' && letter <= '~')) {
-                throw new IOException("a password with other than ASCII characters cannot be sent over HTTP");
-            }
-            request.header("Authorization", "Bearer " + bearer);
-        }
-        try {
-            return fetch(request.build());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", stop);
-        }
-    }
-
-    private Page fetch(HttpRequest request) throws IOException, InterruptedException {
-        HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
-        try (InputStream in = response.body()) {
-            byte[] body = in.readNBytes(MAX_BYTES + 1);
+    private Page fetch(String path, boolean withToken) throws IOException {
+        try (HttpLink.Answer answer = link.send("GET", path, new byte[0], withToken)) {
+            byte[] body = answer.body().readNBytes(MAX_BYTES + 1);
             if (body.length > MAX_BYTES) {
-                throw new IOException(request.uri() + " is longer than " + MAX_BYTES + " bytes");
+                throw new IOException(link.base() + path + " is longer than " + MAX_BYTES + " bytes");
             }
-            return new Page(response.statusCode(), body);
+            return new Page(answer.status(), body);
         }
     }
 }

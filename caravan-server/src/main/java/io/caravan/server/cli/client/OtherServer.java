@@ -5,33 +5,73 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The address of a second server, and the user there; a mixin for commands that bring documents to it. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class OtherServer {
     private static final String PASSWORD_VARIABLE = "CARAVAN_TO_PASSWORD";
 
+    @Spec(Spec.Target.MIXEE)
+    private CommandLine.Model.CommandSpec spec;
+
     @Option(
             names = "--to",
             required = true,
-            paramLabel = "HOST:PORT",
-            converter = HostPort.Converter.class,
-            description = "The other server's RESP address. TLS is used for both servers, or for none.")
-    private HostPort address;
+            paramLabel = "ADDRESS",
+            description = "The other server: HOST:PORT for RESP, where TLS is used for both servers or for none; or"
+                    + " http://HOST:PORT or https://HOST:PORT for HTTP.")
+    private String address;
 
-    @Option(names = "--to-user", paramLabel = "NAME", description = "The user to log in as there.")
+    @Option(names = "--to-user", paramLabel = "NAME", description = "The user to log in as there, over RESP.")
     private @Nullable String user;
 
     @Option(
             names = "--to-password-file",
             paramLabel = "FILE",
-            description = "A file that holds the password there. It can also be set in the environment variable "
-                    + PASSWORD_VARIABLE + ".")
+            description = "A file that holds the password there, over HTTP the bearer token. It can also be set in the"
+                    + " environment variable " + PASSWORD_VARIABLE + ".")
     private @Nullable Path passwordFile;
 
-    ServerConnection connect(ConnectionOptions options, Map<String, String> environment) throws IOException {
-        return options.connect(
-                environment, new ConnectionOptions.Target(address, user, passwordFile, PASSWORD_VARIABLE, "--to-"));
+    @Option(
+            names = "--to-tls-ca",
+            paramLabel = "FILE",
+            description =
+                    "With https://: certificates (PEM) of the authorities to trust there instead of Java's defaults.")
+    private @Nullable Path authorities;
+
+    /** The address as it was given, without a slash at its end. */
+    public String address() {
+        return address.replaceFirst("/\\z", "");
+    }
+
+    Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {
+        boolean secure = address.startsWith("https://");
+        boolean http = secure || address.startsWith("http://");
+        check(!http || user == null, "--to-user is for RESP: over HTTP a token says who the user is");
+        check(secure || authorities == null, "--to-tls-ca is for https://; over RESP, --tls-ca is for both servers");
+        try {
+            if (http) {
+                return options.carrier(environment, address, passwordFile, authorities, PASSWORD_VARIABLE, "--to-");
+            }
+            ConnectionOptions.Target target = new ConnectionOptions.Target(
+                    HostPort.parse(address), user, passwordFile, PASSWORD_VARIABLE, "--to-");
+            return new RespCarrier(() -> options.connect(environment, target));
+        } catch (IllegalArgumentException unfit) {
+            // A URL is not quoted, as it may hold a password.
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT"
+                            + (http ? "" : ": " + unfit.getMessage()));
+        }
+    }
+
+    private void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
     }
 }

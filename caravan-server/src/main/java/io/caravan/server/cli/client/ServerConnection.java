@@ -14,6 +14,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +35,12 @@ import redis.clients.jedis.util.KeyValue;
 public final class ServerConnection implements AutoCloseable {
     /** Prefixes of errors that say that the document is in another state than the command expects. */
     private static final Set<String> OTHER_STATES =
-            Set.of("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
+            Set.of(("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
+                            + " TOOLARGE QUOTA MOVING")
                     .split(" "));
+
+    private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
+    private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
     /** The answer of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
@@ -57,6 +63,11 @@ public final class ServerConnection implements AutoCloseable {
         LostException(String message, Throwable cause) {
             super(message, cause);
         }
+    }
+
+    /** Connects to a server. */
+    public interface Connector {
+        ServerConnection connect() throws IOException;
     }
 
     private ServerConnection(Connection connection, HostPort server, int timeoutMillis) {
@@ -101,7 +112,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /** An answer that is a map, with texts for bytes; null when it is null. */
-    static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
+    public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
         if (answer == null) {
             return null;
         }
@@ -215,6 +226,12 @@ public final class ServerConnection implements AutoCloseable {
         int space = text.indexOf(' ');
         String prefix = space < 0 ? text : text.substring(0, space);
         String message = text.substring(space + 1);
+        if (prefix.equals("ELSEWHERE")) {
+            return ClientException.moved(message.substring(message.indexOf(' ') + 1));
+        }
+        if (prefix.equals("RATELIMITED")) {
+            return ClientException.tooFast(message, waitMillis(message));
+        }
         if (OTHER_STATES.contains(prefix)) {
             return ClientException.otherState(
                     prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message, problem);
@@ -227,6 +244,11 @@ public final class ServerConnection implements AutoCloseable {
                     default -> text;
                 },
                 problem);
+    }
+
+    private static long waitMillis(String refusal) {
+        Matcher wait = WAIT.matcher(refusal);
+        return wait.find() ? Long.parseLong(wait.group(1)) : DEFAULT_WAIT_MILLIS;
     }
 
     private static boolean hasCause(Throwable problem, Class<? extends Throwable> type) {

@@ -30,8 +30,9 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "2h,12h",
             converter = Thresholds.Times.class,
-            description = "Greatest age of a change that is not archived; take some times --archive-after of the"
-                    + " server. Or off.")
+            description =
+                    "How much longer a change may wait to be archived than archive-after allows, the server's or its"
+                            + " space's. Or off.")
     private Thresholds lag;
 
     @Option(

@@ -90,13 +90,8 @@ final class Checks {
             problems.add(new Problem(
                     bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
         }
-        Duration lag = info.seconds("archive_oldest_unarchived_seconds");
-        figure(
-                "lag",
-                limits.lag(),
-                lag.toSeconds(),
-                "s",
-                "the oldest change that is not archived is " + Figures.age(lag) + " old");
+        Duration lag = info.seconds("archive_overdue_seconds");
+        figure("lag", limits.lag(), lag.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
     }
 
     private void figure(String name, Thresholds of, double value, String unit, String text) {

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -26,8 +27,6 @@ import picocli.CommandLine.Option;
 /** The cluster that the server is a host of. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterOptions {
-    private static final String RAFT = "raft";
-
     @Option(
             names = "--cluster-file",
             paramLabel = "FILE",
@@ -78,6 +77,15 @@ final class ClusterOptions {
     private long keptLog;
 
     @Option(
+            names = "--cluster-reads",
+            paramLabel = "WHO",
+            defaultValue = "leader",
+            description =
+                    "How the host that leads makes sure that what it answers is not old: leader (not at all, so that it"
+                            + " may be for a moment after another has taken over), strict (a majority confirms that it leads).")
+    private Reads reads;
+
+    @Option(
             names = "--cluster-cert",
             paramLabel = "FILE",
             description =
@@ -97,11 +105,20 @@ final class ClusterOptions {
             description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
     private @Nullable Path ca;
 
+    /** What a read waits for. */
+    enum Reads {
+        LEADER,
+        STRICT
+    }
+
     /** Whether the server is no host of a cluster. */
     boolean alone() {
         check(
                 (file == null) == (host == null),
                 "--cluster-file and --cluster-host need each other: which hosts there are, and which this is");
+        check(
+                file != null || reads == Reads.LEADER,
+                "--cluster-reads strict needs --cluster-file: the reads of a server alone are strict");
         return file == null;
     }
 
@@ -122,7 +139,11 @@ final class ClusterOptions {
                 "--tls-cert in a cluster needs --cluster-cert, --cluster-key and --cluster-ca, as hosts pass requests on"
                         + " to each other");
         return new Cluster(
-                ClusterFile.read(Objects.requireNonNull(file)), Objects.requireNonNull(host), tls ? client() : null);
+                ClusterFile.read(Objects.requireNonNull(file)),
+                Objects.requireNonNull(host),
+                tls ? client() : null,
+                reads == Reads.STRICT,
+                InstantSource.system());
     }
 
     private SslContext client() throws IOException {
@@ -148,7 +169,7 @@ final class ClusterOptions {
                 cluster.self().id(),
                 cluster.hosts().stream().map(ClusterHost::member).toList(),
                 replica,
-                data.resolve(RAFT),
+                data.resolve(Cluster.RAFT_FOLDER),
                 election,
                 keptLog,
                 firstStart(cluster),
@@ -175,7 +196,7 @@ final class ClusterOptions {
             return;
         }
         // The last is what a disk of its own has.
-        Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(RAFT), data.resolve("lost+found")));
+        Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(Cluster.RAFT_FOLDER), data.resolve("lost+found")));
         ours.addAll(GroupMember.foldersBeside(store));
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {

@@ -1,9 +1,8 @@
 package io.caravan.server.cli.serve;
 
 import io.caravan.Durability;
-import io.caravan.DurableListStore;
-import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.StoreGroups;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.server.app.ClusterServer;
 import io.caravan.server.app.Server;
@@ -86,6 +85,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         processOptions.setUpLog();
         if (checked(clusterOptions::alone)) {
             StoreConfig store = checked(storeOptions::config);
+            checked(storeOptions::groups);
             serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http())));
         } else {
             serveInCluster();
@@ -177,8 +177,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
         Server server =
                 new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings), null);
-        ListStore store = open(config, server, serverConfig);
-        stopWith(new Shutdown(server, store, processOptions.stopTimeout()));
+        StoreGroups store = open(config, server, serverConfig);
+        stopWith(new Shutdown(server, store.store(), processOptions.stopTimeout()));
         announce(config, server);
         logSettings(serverConfig);
         awaitShutdown();
@@ -195,14 +195,14 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /** Opens the store while the server already tells how it stands, and has it serve the store. */
-    private ListStore open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
+    private StoreGroups open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
         CompletableFuture<Void> warmUp = warmUp(serverConfig);
-        DurableListStore store = null;
+        StoreGroups store = null;
         boolean serving = false;
         try {
-            store = DurableListStore.open(config);
+            store = StoreGroups.open(config, storeOptions.groups());
             warmUp.join();
-            server.serve(store, Backups.of(store::backup, storeOptions.backupDirectory()));
+            server.serve(store.store(), Backups.of(store::backup, storeOptions.backupDirectory()));
             serving = true;
             return store;
         } finally {
@@ -226,7 +226,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     private void announce(StoreConfig config, Server server) {
         say("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
                 + HostPort.format(server.httpAddress()) + ", data in "
-                + config.directory().toAbsolutePath().normalize() + ", durability "
+                + config.directory().toAbsolutePath().normalize()
+                + (storeOptions.groups() == 1 ? "" : " in " + storeOptions.groups() + " groups") + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
     }
 

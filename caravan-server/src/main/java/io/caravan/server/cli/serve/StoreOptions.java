@@ -5,6 +5,7 @@ import static io.caravan.server.config.Quantities.check;
 import io.caravan.Durability;
 import io.caravan.FlushPolicy;
 import io.caravan.StoreConfig;
+import io.caravan.StoreGroups;
 import io.caravan.server.config.Quantities;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,15 @@ final class StoreOptions {
 
     @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
     private Path data;
+
+    @Option(
+            names = "--groups",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Groups that the documents are divided into, from 1 to 16, each with a log of its own: more"
+                    + " than one for a disk that forces several files at the same time. Settled when the directory is"
+                    + " made.")
+    private int groups;
 
     @Option(
             names = "--durability",
@@ -87,6 +97,18 @@ final class StoreOptions {
     }
 
     /**
+     * How many groups the store has.
+     *
+     * @throws IllegalArgumentException when it cannot have so many
+     */
+    int groups() {
+        check(
+                groups >= 1 && groups <= StoreGroups.MAX_GROUPS,
+                "--groups must be from 1 to " + StoreGroups.MAX_GROUPS + ", was " + groups);
+        return groups;
+    }
+
+    /**
      * The settings of a replica, which is in a folder of the data directory: its group makes changes durable.
      *
      * @throws IllegalArgumentException when they do not hold together
@@ -95,6 +117,7 @@ final class StoreOptions {
         check(
                 durability == Durability.SYNC,
                 "--durability must be sync in a cluster: an answered change is on the disks of the majority");
+        check(groups() == 1, "--groups must be 1 in a cluster: only a server alone has several groups");
         return config(data.resolve("store"), Durability.PROCESS);
     }
 

@@ -1,9 +1,12 @@
 package io.caravan.server.cli.store;
 
+import io.caravan.StoreGroups;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.VersionProvider;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -35,6 +38,16 @@ abstract class DirectoryCommand implements Callable<Integer> {
     /** Shows how far the command is, every two seconds, until it is closed. */
     protected final Progress showProgress(Console console, Supplier<String> step) {
         return Progress.ticking(err(), console.showsProgress(), step);
+    }
+
+    /** The directory, which must be that of one store, and not of several groups'. */
+    protected final Path oneStore(Path directory) {
+        List<Path> folders = StoreGroups.folders(directory);
+        check(
+                folders.size() == 1,
+                directory + " has " + folders.size()
+                        + " groups, each of which is a store: name the folder of one, such as " + folders.get(0));
+        return directory;
     }
 
     protected final void check(boolean holds, String otherwise) {

@@ -2,6 +2,7 @@ package io.caravan.server.cli.store;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.StoreGroups;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
@@ -9,8 +10,10 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cluster.Slots;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -67,11 +70,12 @@ public final class DumpCommand extends ReadingCommand {
     int run(Output output) throws IOException {
         check(!(log && checkpoint), "--log and --checkpoint exclude each other");
         check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
-        ContentsReader contents = ContentsReader.open(directory);
+        Path store = name == null ? oneStore(directory) : storeOf(name);
+        ContentsReader contents = ContentsReader.open(store);
         ContentsPrinter printer = new ContentsPrinter(output, values);
         boolean found;
         try (Progress progress = showProgress(console(), () -> printer.lines() + " lines")) {
-            found = name == null ? dumpFiles(contents, printer) : dumpDocument(contents, printer, name);
+            found = name == null ? dumpFiles(store, contents, printer) : dumpDocument(contents, printer, name);
         }
         printer.end();
         if (!found) {
@@ -83,11 +87,17 @@ public final class DumpCommand extends ReadingCommand {
         return found ? CommandLine.ExitCode.OK : NO_DOCUMENT;
     }
 
-    private boolean dumpFiles(ContentsReader contents, ContentsPrinter printer) throws IOException {
+    /** The store that the document of this name is in, when there are several groups. */
+    private Path storeOf(String document) {
+        List<Path> groups = StoreGroups.folders(directory);
+        return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
+    }
+
+    private boolean dumpFiles(Path store, ContentsReader contents, ContentsPrinter printer) throws IOException {
         new CatalogVisitor(printer, null).read(contents);
         if (!checkpoint) {
             long needed = contents.neededLogEnd();
-            try (LogReader reader = LogReader.open(directory, 0)) {
+            try (LogReader reader = LogReader.open(store, 0)) {
                 boolean more = true;
                 while (more) {
                     more = reader.next(printer);
@@ -110,6 +120,10 @@ public final class DumpCommand extends ReadingCommand {
         if (catalog.isThere()) {
             DocumentNames.Entry entry = catalog.wanted();
             return entry != null && dumpDocument(contents, printer, entry);
+        }
+        if (StoreGroups.folders(directory).size() > 1) {
+            // A group that has never had a document.
+            return false;
         }
         check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");
         return contents.readList(Long.parseLong(wanted), printer);

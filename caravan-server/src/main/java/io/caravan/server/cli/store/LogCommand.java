@@ -62,6 +62,7 @@ public final class LogCommand extends ReadingCommand {
     int run(Output output) throws IOException {
         check(from >= 0, "--from must be 0 or more");
         StorePrinter printer = new StorePrinter(output, values);
+        oneStore(directory);
         learnNames(printer);
         try (LogReader reader = LogReader.open(directory, from)) {
             if (follow) {

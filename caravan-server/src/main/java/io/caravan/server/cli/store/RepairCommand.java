@@ -50,6 +50,7 @@ public final class RepairCommand extends StoreCommand {
 
     @Override
     public Integer call() {
+        oneStore(directory);
         try (Progress progress = showProgress()) {
             return way.keep == null ? plan() : repair(way.keep);
         }

@@ -34,6 +34,7 @@ public final class SalvageCommand extends StoreCommand {
 
     @Override
     public Integer call() {
+        oneStore(directory);
         VerifyReport.Progress noted = noteProgress();
         SalvageReport report;
         try (Progress progress = showProgress()) {

@@ -2,8 +2,12 @@ package io.caravan.server.cli.store;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
+import io.caravan.StoreGroups;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
+import io.caravan.cluster.GroupMember;
+import io.caravan.server.cluster.Cluster;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine;
@@ -15,7 +19,9 @@ import picocli.CommandLine.Parameters;
         name = "verify",
         description = {
             "Verifies a store: every checkpoint, log frame and value. Changes nothing.",
-            "A store that a server has open is read as far as it is there; only what is found again and again is a fault."
+            "Of a store in groups, each group is verified.",
+            "A store that a server has open is read as far as it is there; only what is found again and again is a fault.",
+            "Of a host of a cluster, what a power cut has taken and the host hears again is no fault."
         },
         footer = {
             "  caravan verify letters",
@@ -29,21 +35,30 @@ public final class VerifyCommand extends StoreCommand {
     private Path directory;
 
     @Override
-    public Integer call() {
-        VerifyReport report = verify(new Progress(err()));
+    public Integer call() throws IOException {
+        boolean clean = true;
+        for (Path store : StoreGroups.folders(directory)) {
+            clean &= verify(store);
+        }
+        return clean ? CommandLine.ExitCode.OK : DAMAGED;
+    }
+
+    /** Verifies a store, or one of the groups of one, and returns whether it is clean. */
+    private boolean verify(Path store) throws IOException {
+        VerifyReport report = verify(store, new Progress(err()));
         for (CaravanException fault : report.faults()) {
             String message = String.valueOf(fault.getMessage());
             print("FAULT: " + message, json -> json.writeStringField("fault", message));
         }
         print(
-                directory
+                store
                         + (report.clean()
                                 ? " is clean: "
                                 : " has " + report.faults().size() + " faults: ")
                         + report.checkpoints() + " checkpoints, " + report.frames() + " frames, " + report.lists()
                         + " lists, " + report.entries() + " entries, " + report.bytes() + " bytes of values read",
                 json -> {
-                    json.writeStringField("directory", directory.toString());
+                    json.writeStringField("directory", store.toString());
                     json.writeBooleanField("clean", report.clean());
                     json.writeNumberField("faults", report.faults().size());
                     json.writeNumberField("checkpoints", report.checkpoints());
@@ -52,15 +67,15 @@ public final class VerifyCommand extends StoreCommand {
                     json.writeNumberField("entries", report.entries());
                     json.writeNumberField("bytes", report.bytes());
                 });
-        return report.clean() ? CommandLine.ExitCode.OK : DAMAGED;
+        return report.clean();
     }
 
-    private VerifyReport verify(VerifyReport.Progress progress) {
+    private VerifyReport verify(Path store, VerifyReport.Progress progress) throws IOException {
         try {
-            return DurableListStore.verify(directory, progress);
+            return GroupMember.verify(store, store.toAbsolutePath().resolveSibling(Cluster.RAFT_FOLDER), progress);
         } catch (StoreLockedException open) {
-            err().println(directory + " is open; reading it as it is");
-            return DurableListStore.verifyWhileOpen(directory, progress);
+            err().println(store + " is open; reading it as it is");
+            return DurableListStore.verifyWhileOpen(store, progress);
         }
     }
 

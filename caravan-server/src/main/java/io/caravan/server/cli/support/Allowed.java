@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 /** What may be told of a server. What is not named here is not told. */
 final class Allowed {
     /** Sections of {@code INFO}. */
-    static final Set<String> SECTIONS =
-            Set.of("server", "clients", "stats", "persistence", "archive", "replication", "cluster", "keyspace");
+    static final Set<String> SECTIONS = Set.of(
+            "server", "clients", "stats", "persistence", "archive", "spaces", "replication", "cluster", "keyspace");
 
     /** Told is only whether there is one. */
     private static final Predicate<String> WHETHER = oneOf("-");
@@ -39,11 +39,13 @@ final class Allowed {
                                     + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"
                                     + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
-                                    + " archive_oldest_unarchived_seconds archive_last_success_ms archive_last_error_ms"
+                                    + " archive_oldest_unarchived_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
-                                    + " backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
+                                    + " groups backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
-                                    + " cluster_behind_entries cluster_log_entries documents lists")
+                                    + " cluster_behind_entries cluster_log_entries documents lists spaces"
+                                    + " spaces_refused_sizes spaces_refused_quotas spaces_refused_rates"
+                                    + " spaces_retired_values spaces_less_durable")
                             .split(" ")),
             Map.ofEntries(
                     Map.entry("redis_version", VERSION),
@@ -60,7 +62,7 @@ final class Allowed {
 
     /** What {@code /readyz} answers; the reason is told by a word, without its message. */
     static final AllowList READINESS = AllowList.of(
-            List.of("lagSeconds", "backlog"),
+            List.of("lagSeconds", "overdueSeconds", "backlog"),
             Map.of(
                     "status", matching("ready|[0-9]{3}"),
                     "code", oneOf("draining", "recovering", "no_leader", "out_of_space", "store_failed"),
@@ -74,7 +76,7 @@ final class Allowed {
     /** How the store lies on disk, as {@code /v1/store} has it. */
     static final AllowList LAYOUT = AllowList.of(
             List.of(
-                    ("log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes movingBytes"
+                    ("group groups log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes movingBytes"
                                     + " number totalBytes freeBytes holes largestHoleBytes pinnedBytes usedBytes pinsComplete")
                             .split(" ")),
             Map.of());
@@ -102,12 +104,13 @@ final class Allowed {
         put(
                 forms,
                 SHORT,
-                "durability flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
+                "durability groups flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
                         + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
                         + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout cluster-create"
                         + " cluster-join cluster-election cluster-log-kept");
+        put(forms, oneOf("leader", "strict"), "cluster-reads");
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");

@@ -3,6 +3,7 @@ package io.caravan.server.cli.support;
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.DurableListStore;
+import io.caravan.StoreGroups;
 import io.caravan.StoreVersionException;
 import io.caravan.VerifyReport;
 import io.caravan.format.CheckpointLayout;
@@ -29,23 +30,41 @@ final class StoreFolder {
     static final long MOST_VERIFIED_BYTES = 256L << 20;
 
     private static final int MOST_FILES = 20_000;
+    private static final String PART = "store";
     private static final String LOCK = "caravan.lock";
 
     private final SupportFile file;
     private final Path directory;
+    private final String part;
     private long bytes;
 
-    StoreFolder(SupportFile file, Path directory) {
+    private StoreFolder(SupportFile file, Path directory, String part) {
         this.file = file;
         this.directory = directory;
+        this.part = part;
+    }
+
+    /** Looks into a directory, or, when it has several groups, into the folder of each; see {@link #look}. */
+    static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
+        List<Path> folders;
+        try {
+            folders = StoreGroups.folders(directory);
+        } catch (CaravanException damaged) {
+            file.missing(PART, "the file that says how many groups there are cannot be read");
+            return;
+        }
+        for (Path folder : folders) {
+            String part = folders.size() == 1 ? PART : PART + "/" + folder.getFileName();
+            new StoreFolder(file, folder, part).look(progress);
+        }
     }
 
     /** Adds the files, their heads, and what verifying them finds; {@code progress} is told how far that is. */
-    void look(VerifyReport.Progress progress) {
+    private void look(VerifyReport.Progress progress) {
         try {
-            file.json("store/files.json", "files of the store's directory, with what their headers say", files());
+            file.json(part + "/files.json", "files of the store's directory, with what their headers say", files());
         } catch (IOException | CaravanException unreadable) {
-            file.missing("store", "--store is no directory that this user may read");
+            file.missing(part, "--store is no directory that this user may read");
             return;
         }
         verify(progress);
@@ -129,17 +148,18 @@ final class StoreFolder {
     }
 
     private void verify(VerifyReport.Progress progress) {
-        String part = "store/verify.json";
+        String verified = part + "/verify.json";
         if (bytes > MOST_VERIFIED_BYTES) {
-            file.missing(part, "the store is too large to be verified in passing: run caravan verify");
+            file.missing(verified, "the store is too large to be verified in passing: run caravan verify");
             return;
         }
         try {
             VerifyReport report = DurableListStore.verifyWhileOpen(directory, progress);
-            file.json(part, "what verifying the store has found", figures(report));
+            file.json(verified, "what verifying the store has found", figures(report));
         } catch (CaravanException unreadable) {
             file.missing(
-                    part, "it cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
+                    verified,
+                    "it cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
         }
     }
 

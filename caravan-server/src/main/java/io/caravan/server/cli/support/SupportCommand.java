@@ -170,8 +170,8 @@ public final class SupportCommand extends ClientCommand {
             settings(file, config);
         }
         if (store != null) {
-            new StoreFolder(file, store)
-                    .look((what, done, total) -> step = "reading " + what + ": " + done + " of " + total);
+            StoreFolder.look(
+                    file, store, (what, done, total) -> step = "reading " + what + ": " + done + " of " + total);
         }
         if (log != null) {
             step = "reading the log";

@@ -18,6 +18,7 @@ import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.ArchivePages;
 import io.caravan.server.protocol.http.endpoint.BackupPages;
+import io.caravan.server.protocol.http.endpoint.CarryPages;
 import io.caravan.server.protocol.http.endpoint.ClusterPage;
 import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
@@ -26,6 +27,7 @@ import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.protocol.http.endpoint.OperatorPages;
 import io.caravan.server.protocol.http.endpoint.Relay;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
+import io.caravan.server.protocol.http.endpoint.SpacePages;
 import io.caravan.server.protocol.http.endpoint.StreamBatches;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
@@ -42,7 +44,11 @@ import java.util.stream.Stream;
 final class Routes {
     private static final String STREAM = StreamName.PREFIX + Route.REST;
     private static final String VALUES = "/v1/values/" + Route.REST;
+    private static final String EXPORT = "/v1/export/" + Route.REST;
+    private static final String IMPORT = "/v1/import/" + Route.REST;
+    private static final String MOVE = "/v1/move/" + Route.REST;
     private static final String BACKUP = BackupPages.PREFIX + Route.NAME;
+    private static final String SPACE = SpacePages.PREFIX + Route.NAME;
     private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
 
     private Routes() {}
@@ -64,24 +70,65 @@ final class Routes {
         OperatorPages operators = new OperatorPages(endpoints, clients);
         ArchivePages archive = new ArchivePages(endpoints);
         BackupPages backups = new BackupPages(endpoints);
+        SpacePages spaces = new SpacePages(endpoints);
+        CarryPages carry = new CarryPages(endpoints);
         ConsoleFiles console = new ConsoleFiles();
         List<Route> ofDocuments = List.of(
-                new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 507), writes::create),
-                new Route(POST, STREAM, "appendToStream", WRITE, Set.of(200, 204, 404, 409, 410, 507), writes::append),
-                new Route(GET, STREAM, "readStream", READ, Set.of(200, 204, 304, 404, 409, 410), reads::read),
-                new Route(HEAD, STREAM, "describeStream", READ, Set.of(200, 404, 410), reads::describe),
+                new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 429, 507), writes::create),
+                new Route(
+                        POST,
+                        STREAM,
+                        "appendToStream",
+                        WRITE,
+                        Set.of(200, 204, 404, 409, 410, 429, 507),
+                        writes::append),
+                new Route(
+                        GET,
+                        STREAM,
+                        "readStream",
+                        READ,
+                        Set.of(200, 204, 304, 404, 409, 410),
+                        endpoints.current(reads::read)),
+                new Route(
+                        HEAD,
+                        STREAM,
+                        "describeStream",
+                        READ,
+                        Set.of(200, 404, 410),
+                        endpoints.current(reads::describe)),
                 new Route(DELETE, STREAM, "deleteStream", WRITE, Set.of(204, 404, 409, 410, 507), writes::delete),
                 new Route(
                         POST,
                         "/v1/batch",
                         "changeStreams",
                         WRITE,
-                        Set.of(200, 404, 409, 410, 507),
+                        Set.of(200, 404, 409, 410, 421, 429, 507),
                         new StreamBatches(endpoints)::change),
-                new Route(POST, "/v1/live", "followStreams", READ, Set.of(200), reads::follow),
-                new Route(GET, "/v1/documents", "listDocuments", READ, Set.of(200), new DocumentList(endpoints)),
+                new Route(POST, "/v1/live", "followStreams", READ, Set.of(200), endpoints.current(reads::follow)),
                 new Route(
-                        GET, VALUES, "readValues", READ, Set.of(200, 404, 409, 410), new ValuePages(endpoints)::values),
+                        GET,
+                        "/v1/documents",
+                        "listDocuments",
+                        READ,
+                        Set.of(200),
+                        endpoints.current(new DocumentList(endpoints))),
+                new Route(
+                        GET,
+                        VALUES,
+                        "readValues",
+                        READ,
+                        Set.of(200, 404, 409, 410),
+                        endpoints.current(new ValuePages(endpoints)::values)),
+                new Route(GET, EXPORT, "exportDocument", READ, Set.of(200, 404, 410), endpoints.current(carry::export)),
+                new Route(
+                        POST,
+                        IMPORT,
+                        "importDocument",
+                        WRITE,
+                        Set.of(200, 404, 409, 410, 429, 507),
+                        true,
+                        carry::bring),
+                new Route(POST, MOVE, "moveDocument", WRITE, Set.of(200, 404, 409, 410, 507), carry::move),
                 new Route(GET, "/v1/store", "store", ADMIN, Set.of(200), operators::store),
                 new Route(POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, Set.of(204, 507), operators::checkpoint),
                 new Route(GET, "/v1/clients", "clients", ADMIN, Set.of(200), operators::clients),
@@ -92,6 +139,10 @@ final class Routes {
                 new Route(GET, "/v1/backups", "backups", ADMIN, Set.of(200, 404), backups::list),
                 new Route(GET, BACKUP, "backup", ADMIN, Set.of(200, 404), backups::find),
                 new Route(POST, BACKUP, "makeBackup", ADMIN, Set.of(202, 404, 409), backups::start),
+                new Route(GET, "/v1/spaces", "spaces", ADMIN, Set.of(200), spaces::list),
+                new Route(GET, SPACE, "space", ADMIN, Set.of(200, 404), spaces::find),
+                new Route(PUT, SPACE, "setSpace", ADMIN, Set.of(200, 507), spaces::set),
+                new Route(DELETE, SPACE, "removeSpace", ADMIN, Set.of(204, 404, 507), spaces::remove),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterPage(readiness)),

@@ -228,8 +228,9 @@ final class CommandRunner implements RequestDecoder.Intake {
                 return;
             }
             place = takePlace();
-            documents.willWrite(channel.eventLoop());
-            write(action.prepare(session, command), command, place);
+            Change change = action.prepare(session, command);
+            documents.willWrite(channel.eventLoop(), change.names());
+            write(change, command, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
@@ -244,7 +245,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             }
         } catch (UnpreparedException unprepared) {
             Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
-            readWith(apart, command, place);
+            readWith(apart, command, place, false);
         }
     }
 
@@ -286,26 +287,27 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     private void read() {
         Command command = (Command) waiting.element();
-        readWith(Objects.requireNonNull(nextRead()), command, takePlace());
+        CommandSpec spec = Objects.requireNonNull(nextRead());
+        readWith(spec.action(), command, takePlace(), spec.looks());
     }
 
     /** Hands a read to a reading thread, together with those that follow it. */
-    private void readWith(Action first, Command of, PendingReply place) {
+    private void readWith(Action first, Command of, PendingReply place, boolean looks) {
         ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
-        reads.add(first, of, place);
-        Action action = nextRead();
-        while (action != null && reads.size() < MAX_READS_TOGETHER) {
+        reads.add(first, of, place, looks);
+        CommandSpec next = nextRead();
+        while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(action, command, takePlace());
-            action = nextRead();
+            reads.add(next.action(), command, takePlace(), next.looks());
+            next = nextRead();
         }
         batch = reads;
         batchPaused = false;
-        reads.start();
+        reads.begin(documents.readBarrier());
     }
 
-    /** The next request's action, or null when it must not run on a reading thread. */
-    private @Nullable Action nextRead() {
+    /** The next request's command, or null when it must not run on a reading thread. */
+    private @Nullable CommandSpec nextRead() {
         if (!(waiting.peek() instanceof Command command)) {
             return null;
         }
@@ -314,7 +316,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             return null;
         }
         Action action = spec.action();
-        return action instanceof Action.Read || action instanceof Action.Stream ? action : null;
+        return action instanceof Action.Read || action instanceof Action.Stream ? spec : null;
     }
 
     private void readsPaused() {

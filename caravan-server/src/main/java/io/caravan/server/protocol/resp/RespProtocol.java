@@ -30,6 +30,7 @@ import io.caravan.server.protocol.resp.commands.ScanCommands;
 import io.caravan.server.protocol.resp.commands.ServerCommands;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.protocol.resp.commands.SlowLog;
+import io.caravan.server.protocol.resp.commands.SpaceCommands;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
 import io.caravan.server.protocol.resp.dispatch.Channels;
 import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
@@ -114,6 +115,7 @@ public final class RespProtocol implements WireProtocol {
                         new CarryCommands(documents).all(),
                         new ArchiveCommands(archiver, restores).all(),
                         new BackupCommands(backups).all(),
+                        new SpaceCommands(documents).all(),
                         PubSubCommands.all(channels),
                         new TransactionCommands(limits).all(),
                         new PersistenceCommands(documents, status, readers, clock).all(),

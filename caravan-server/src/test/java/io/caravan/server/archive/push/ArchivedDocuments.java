@@ -19,6 +19,8 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Waiting;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -124,6 +126,15 @@ final class ArchivedDocuments implements AutoCloseable {
 
     void delete(String name) {
         Waiting.<Boolean>to(outcome -> documents.write(name(name), document -> document.delete(), outcome));
+    }
+
+    /** Sets how old a change of a document whose name begins so may get; 0 to leave that to the server. */
+    void archiveAfter(String prefix, long seconds) {
+        set(prefix, SpaceSetting.ARCHIVE_AFTER, seconds);
+    }
+
+    void set(String prefix, SpaceSetting setting, long value) {
+        documents.spaces().set(Prefix.of(prefix.getBytes(UTF_8)), before -> before.with(setting, value));
     }
 
     static DocumentName name(String name) {

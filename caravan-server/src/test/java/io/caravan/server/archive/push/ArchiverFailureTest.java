@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -96,6 +97,26 @@ class ArchiverFailureTest {
             Eventually.await("no lag", () -> archiver.status().backlog() == 0);
             assertThat(archiver.status().oldestUnarchivedSeconds()).isZero();
             assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        }
+    }
+
+    @Test
+    void whoIsToldOfAFailureFindsItInTheStatus() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            Archiver archiver = server.archive(NEVER);
+            assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+            CompletableFuture<Void> listens = new CompletableFuture<>();
+            server.client.faults((number, call, key) -> {
+                listens.join();
+                return ObjectFault.REFUSED;
+            });
+            server.push("a", "1");
+            CompletableFuture<ArchiveStatus.@Nullable LastError> found = new CompletableFuture<>();
+            archiver.archiveNow(name("a"))
+                    .whenComplete((archived, problem) ->
+                            found.complete(archiver.status().lastError()));
+            listens.complete(null);
+            assertThat(found.get(30, TimeUnit.SECONDS)).isNotNull();
         }
     }
 

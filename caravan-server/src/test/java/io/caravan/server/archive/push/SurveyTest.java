@@ -2,7 +2,10 @@ package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.archive.push.Survey.Change;
 import io.caravan.server.archive.push.Survey.Place;
+import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class SurveyTest {
@@ -12,7 +15,14 @@ class SurveyTest {
     private final Survey survey = new Survey(3, STARTED);
 
     private Place look(int slot, long nowMillis, long... lastArchivedMillis) {
-        return survey.visited(slot, nowMillis, survey.unverified(slot), lastArchivedMillis);
+        List<Change> found = LongStream.of(lastArchivedMillis)
+                .mapToObj(last -> new Change(last, 0))
+                .toList();
+        return survey.visited(slot, nowMillis, nowMillis, survey.unverified(slot), found);
+    }
+
+    private Place lookUntil(long nextMillis, long nowMillis, Change... found) {
+        return survey.visited(0, nowMillis, nextMillis, false, List.of(found));
     }
 
     @Test
@@ -82,5 +92,53 @@ class SurveyTest {
         assertThat(survey.verified()).isFalse();
         survey.done(place);
         assertThat(survey.verified()).isTrue();
+    }
+
+    @Test
+    void aChangeWaitsForTheNextLookIfAFifthOfItsTimeIsLeftThen() {
+        Change archived = new Change(1_000, 500);
+        assertThat(archived.mayWait(1_200, 1_399)).isTrue();
+        assertThat(archived.mayWait(1_200, 1_400)).isFalse();
+        assertThat(new Change(1_000, 100).mayWait(1_000, 1_080))
+                .as("at the server's own pace nothing waits")
+                .isFalse();
+        assertThat(new Change(0, Long.MAX_VALUE / 2).mayWait(1_000, 1_001))
+                .as("never archived")
+                .isFalse();
+        assertThat(new Change(5_000, 1_000_000).mayWait(1_000, 1_001))
+                .as("archived in the future")
+                .isFalse();
+    }
+
+    @Test
+    void whatIsToBeDoneSoonestSaysUntilWhenAllMayWait() {
+        assertThat(survey.dueMillis()).isEqualTo(NOTHING);
+        Place place = lookUntil(1_200, 1_100, new Change(1_050, 10_000), new Change(1_060, 100), new Change(0, 2_000));
+        assertThat(survey.dueMillis()).isEqualTo(1_160);
+        lookUntil(1_300, 1_200, new Change(0, 300), new Change(200, 10_000));
+        assertThat(survey.dueMillis())
+                .as("what was not done is due when it was")
+                .isEqualTo(1_160);
+        survey.done(place);
+        assertThat(survey.dueMillis()).isEqualTo(1_160);
+        lookUntil(1_400, 1_300);
+        lookUntil(1_500, 1_400, new Change(200, 10_000), new Change(300, 500));
+        assertThat(survey.dueMillis())
+                .as("both have changed since the look before")
+                .isEqualTo(1_800);
+    }
+
+    @Test
+    void whatMayHaveWaitedIsAsOldAsItsLastTimeInTheArchive() {
+        lookUntil(11_000, 10_000);
+        lookUntil(12_000, 11_000, new Change(4_000, 10_000));
+        assertThat(survey.oldestMillis()).isEqualTo(4_000);
+        assertThat(survey.dueMillis()).isEqualTo(14_000);
+        lookUntil(13_000, 12_000);
+        lookUntil(14_000, 13_000, new Change(4_000, 10_000));
+        assertThat(survey.oldestMillis())
+                .as("it could not have waited any longer, so it has changed since")
+                .isEqualTo(12_000);
+        assertThat(survey.dueMillis()).isEqualTo(22_000);
     }
 }

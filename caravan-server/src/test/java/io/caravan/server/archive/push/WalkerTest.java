@@ -35,8 +35,8 @@ class WalkerTest {
                 server.push("document-" + i, "value");
             }
             survey.distrust(DocumentService.STRIPES);
-            Walker walker =
-                    new Walker(server.documents, queue, survey, InstantSource.system(), Duration.ofHours(10), () -> {});
+            Intervals intervals = new Intervals(server.documents.spaces(), Duration.ofHours(10));
+            Walker walker = new Walker(server.documents, queue, survey, InstantSource.system(), intervals, () -> {});
             queue.open();
             Thread worker = new Thread(this::work);
             Thread walking = new Thread(walker);

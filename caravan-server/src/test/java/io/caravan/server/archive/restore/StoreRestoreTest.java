@@ -66,6 +66,7 @@ class StoreRestoreTest {
         StoreRestore.run(
                 archive.open(),
                 data(),
+                1,
                 JOBS,
                 allowOlder,
                 new RestoreListener() {
@@ -278,7 +279,8 @@ class StoreRestoreTest {
             @Override
             public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(() -> StoreRestore.run(archive.open(), data(), JOBS, false, broken, new RestoreProgress()))
+        assertThatThrownBy(
+                        () -> StoreRestore.run(archive.open(), data(), 1, JOBS, false, broken, new RestoreProgress()))
                 .hasMessage("no more room to tell");
     }
 

@@ -29,7 +29,7 @@ import picocli.CommandLine.Model.OptionSpec;
 class HelpTest {
     static final List<String> COMMANDS = List.of(
             "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",
-            "import", "copy", "archive", "restore");
+            "import", "copy", "move", "archive", "restore");
 
     private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z0-9-]*");
     private static final Pattern EXAMPLE = Pattern.compile("caravan ([a-z-]+)(.*)");

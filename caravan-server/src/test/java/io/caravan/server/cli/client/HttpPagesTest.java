@@ -9,6 +9,7 @@ import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ class HttpPagesTest {
 
     private HttpPages pages(String token) {
         HostPort address = new HostPort("127.0.0.1", server.getAddress().getPort());
-        return new HttpPages(address, false, null, token, Duration.ofSeconds(60));
+        return new HttpPages(new HttpLink(URI.create("http://" + address), null, token, Duration.ofSeconds(60)));
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -19,7 +20,8 @@ public final class ServedStore implements AutoCloseable {
     final ListStore store;
     private final UnaryOperator<ServerConfig> change;
     private Server server;
-    private int port;
+    /** One that stays free while the server is stopped. */
+    private final int port = FreePorts.next();
 
     public ServedStore() throws IOException {
         this(config -> config);
@@ -42,7 +44,6 @@ public final class ServedStore implements AutoCloseable {
                 store,
                 change.apply(new ServerConfig(
                         address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE)));
-        port = server.respAddress().getPort();
     }
 
     public void stop() {
@@ -54,7 +55,7 @@ public final class ServedStore implements AutoCloseable {
     }
 
     /** Where it serves HTTP, if its config says so. */
-    String httpPort() {
+    public String httpPort() {
         return String.valueOf(server.httpAddress().getPort());
     }
 

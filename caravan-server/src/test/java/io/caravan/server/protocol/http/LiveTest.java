@@ -230,7 +230,7 @@ class LiveTest {
 
     @Test
     void aReaderThatTakesNothingIsLetGoAndHoldsNoThread() throws Exception {
-        try (HttpFixture impatient = HttpFixture.dropping(Duration.ofMillis(200))) {
+        try (HttpFixture impatient = HttpFixture.dropping(Duration.ofSeconds(1))) {
             impatient.create("/v1/stream/a", TEXT);
             for (int i = 0; i < 200; i++) {
                 impatient.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES));

@@ -74,7 +74,7 @@ class OperatorPagesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/v1/store", "/v1/clients", "/v1/settings", "/v1/archive", "/v1/stats"})
+    @ValueSource(strings = {"/v1/store", "/v1/clients", "/v1/settings", "/v1/archive", "/v1/spaces", "/v1/stats"})
     void whatTellsOfOthersNeedsAdmin(String path) throws Exception {
         assertThat(get(path).statusCode()).isEqualTo(401);
         assertThat(get(path, EDITOR).statusCode()).isEqualTo(403);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Unbounded;
@@ -60,6 +61,8 @@ class WritesTest {
         ListStore store = (ListStore) Proxy.newProxyInstance(
                 ListStore.class.getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
                     switch (method.getName()) {
+                        case "groups":
+                            return List.of(proxy);
                         case "writable":
                             return writable;
                         case "onWritable":
@@ -146,10 +149,10 @@ class WritesTest {
 
     @Test
     void changesOfOneTurnOfTheLoopShareAForce() {
-        endpoints.write(exchange(), unused -> calls.add("first"));
-        endpoints.write(exchange(), unused -> calls.add("second"));
+        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("first"));
+        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("second"));
         channel.runPendingTasks();
-        endpoints.write(exchange(), unused -> calls.add("third"));
+        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("third"));
         channel.runPendingTasks();
         assertThat(calls).containsExactly("group", "first", "second", "close", "group", "third", "close");
     }

@@ -56,6 +56,17 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
+    void whoWaitsForADocumentThatIsMovedIsToldWhereItIs() throws IOException {
+        client.call("RPUSH", "k", "1");
+        client.call("LPOP", "k");
+        RespClient waiter = waitFor("k");
+        client.call("CARAVAN.MOVE", "k", "FENCE", "5", "other:6380");
+        client.call("CARAVAN.MOVE", "k", "REDIRECT", "5");
+        assertThat(waiter.read()).startsWith("-ELSEWHERE other:6380 ");
+        waiter.close();
+    }
+
+    @Test
     void aTimeoutIsANumberOfSecondsAndTakesNothing() throws IOException {
         answers("nullarray", "BLPOP", "k", "j", "0.01");
         awaitWaiting(0);

@@ -139,4 +139,53 @@ class CarryCommandsTest extends RespTestBase {
     private void refusesAttribute(String problem, String name, String value) throws IOException {
         fails("ERR " + problem, "CARAVAN.IMPORT", "k", "WHOLE", "0", "ATTRIBUTE", name, value);
     }
+
+    @Test
+    void aDocumentThatWasBroughtGoesOn() throws IOException {
+        client.call("CARAVAN.IMPORT", "k", "WHOLE", "7", "VALUES", "a");
+        answers(":10", "CARAVAN.IMPORT", "k", "CONTINUE", "1", "8", "8", "ATTRIBUTE", "ttl", "60", "VALUES", "b", "c");
+        answers("[$id, :1, $first, :8, $next, :10, $bytes, :2, $attributes, [$ttl, :60]]", "CARAVAN.EXPORT", "k");
+        fails("CONFLICT", "CARAVAN.IMPORT", "k", "CONTINUE", "1", "8", "8");
+        fails("CHANGED", "CARAVAN.IMPORT", "k", "CONTINUE", "2", "10", "8");
+        fails("ERR", "CARAVAN.IMPORT", "k", "CONTINUE", "1", "10");
+        answers(":0", "CARAVAN.IMPORT", "k", "DELETE", "2");
+        answers(":1", "CARAVAN.IMPORT", "k", "DELETE", "1");
+        answers("nullarray", "CARAVAN.EXPORT", "k");
+    }
+
+    @Test
+    void aDocumentThatIsMovedIsFencedThenElsewhere() throws IOException {
+        client.call("RPUSH", "k", "a", "b");
+        answers("[$id, :1, $first, :0, $next, :2]", "CARAVAN.MOVE", "k", "FENCE", "5", "other:6380 http://other:4437");
+        fails(
+                "MOVING document 'k' is being moved to other:6380 (http://other:4437), and takes no changes until it is"
+                        + " there: try again in a moment",
+                "RPUSH",
+                "k",
+                "c");
+        for (String write : new String[] {"LPOP k", "DEL k", "LTRIM k 1 -1", "EXPIRE k 9", "CARAVAN.TRIM k TO 1"}) {
+            fails("MOVING", write.split(" "));
+        }
+        client.call("MULTI");
+        client.call("RPUSH", "other", "x");
+        client.call("RPUSH", "k", "x");
+        fails("MOVING", "EXEC");
+        answers("[]", "LRANGE", "other", "0", "-1");
+        answers("[$a, $b]", "LRANGE", "k", "0", "-1");
+        assertThat(client.call("CARAVAN.INFO", "k")).contains("$moving-to, $other:6380 (http://other:4437)");
+        answers(":0", "CARAVAN.MOVE", "k", "ABANDON", "4");
+        answers(":1", "CARAVAN.MOVE", "k", "ABANDON");
+        answers(":3", "RPUSH", "k", "c");
+        fails("CHANGED", "CARAVAN.MOVE", "k", "REDIRECT", "5");
+        client.call("CARAVAN.MOVE", "k", "FENCE", "6", "other:6380 http://other:4437");
+        answers("$other:6380 http://other:4437", "CARAVAN.MOVE", "k", "REDIRECT", "6");
+        for (String any : new String[] {"LRANGE k 0 -1", "RPUSH k a", "EXISTS k", "CARAVAN.READ k FROM 0", "LLEN k"}) {
+            fails("ELSEWHERE other:6380 document 'k' has been moved to other:6380", any.split(" "));
+        }
+        answers("[$0, []]", "SCAN", "0");
+        answers(":1", "CARAVAN.MOVE", "k", "FORGET");
+        answers(":1", "RPUSH", "k", "a");
+        fails("ERR", "CARAVAN.MOVE", "k", "FENCE", "6", "nowhere");
+        fails("ERR", "CARAVAN.MOVE", "k", "LIFT");
+    }
 }

@@ -52,14 +52,14 @@ class ExtensionsTest extends RespTestBase {
         client.call("CARAVAN.TRIM", "k", "TO", "1");
         answers(
                 "[$id, :1, $first, :1, $next, :2, $values, :1, $bytes, :1, $content-type, $application/octet-stream, $closed, :0,"
-                        + " $expires-at-ms, null, $ttl-seconds, null, $forks, :0]",
+                        + " $expires-at-ms, null, $ttl-seconds, null, $forks, :0, $moving-to, null, $durability, $sync]",
                 "CARAVAN.INFO",
                 "k");
         answers("nullarray", "CARAVAN.INFO", "absent");
         client.call("HELLO", "3");
         assertThat(client.call("CARAVAN.INFO", "k"))
                 .startsWith("{$id: :1, $first: :1, ")
-                .contains("$closed: #f", "$forks: :0}");
+                .contains("$closed: #f", "$forks: :0, $moving-to: _, $durability: $sync}");
         answers("_", "CARAVAN.INFO", "absent");
         answers("[:2, [[:1, $d]], #f, :1]", "CARAVAN.READ", "k", "FROM", "1");
     }

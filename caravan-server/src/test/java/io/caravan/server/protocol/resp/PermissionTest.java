@@ -54,6 +54,7 @@ class PermissionTest extends RespTestBase {
         answers("[$0, []]", "SCAN", "0", "COUNT", "5000");
         fails("NOPERM User writer has no permissions to run the 'info' command", "INFO");
         fails("NOPERM User writer has no permissions to run the 'caravan.backup' command", "CARAVAN.BACKUP", "b");
+        fails("NOPERM User writer has no permissions to run the 'caravan.space' command", "CARAVAN.SPACE", "LIST");
         become("reader", "reads-and-reads");
         answers("[$b]", "LRANGE", "k", "0", "-1");
         answers("[$k]", "KEYS", "*");
@@ -124,6 +125,13 @@ class PermissionTest extends RespTestBase {
                 "AT",
                 "1");
         fails("ARCHIVE this server has no archive", "CARAVAN.RESTORE", "mine/k");
+        fails(
+                "NOPERM User editor has no permissions to run the 'caravan.move fence'",
+                "CARAVAN.MOVE",
+                "mine/k",
+                "FENCE",
+                "1",
+                "elsewhere:1");
         become("writer", "writes-and-writes");
         client.call("RPUSH", "theirs/k", "a");
         become("editor", "does-both-of-them");

@@ -57,6 +57,101 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
+    void aMessageGoesToThoseWhoListenToAPattern() throws IOException {
+        try (RespClient one = fixture.connect();
+                RespClient other = listener("news/b")) {
+            one.send("PSUBSCRIBE", "news/*", "*[ab]", "news/*");
+            assertThat(one.read()).isEqualTo("[$psubscribe, $news/*, :1]");
+            assertThat(one.read()).isEqualTo("[$psubscribe, $*[ab], :2]");
+            assertThat(one.read()).isEqualTo("[$psubscribe, $news/*, :2]");
+            assertThat(one.call("SUBSCRIBE", "news/c")).isEqualTo("[$subscribe, $news/c, :3]");
+            answers(":0", "PUBLISH", "c", "nobody");
+            answers(":1", "PUBLISH", "a", "first");
+            assertThat(one.read()).isEqualTo("[$pmessage, $*[ab], $a, $first]");
+            answers(":2", "PUBLISH", "news/c", "second");
+            assertThat(one.read()).isEqualTo("[$message, $news/c, $second]");
+            assertThat(one.read()).isEqualTo("[$pmessage, $news/*, $news/c, $second]");
+            answers(":3", "PUBLISH", "news/b", "third");
+            assertThat(other.read()).isEqualTo("[$message, $news/b, $third]");
+            assertThat(new String[] {one.read(), one.read()})
+                    .containsExactlyInAnyOrder(
+                            "[$pmessage, $*[ab], $news/b, $third]", "[$pmessage, $news/*, $news/b, $third]");
+            awaitFigure("caravan_subscriptions 4.0");
+            assertThat(one.call("PUNSUBSCRIBE", "*[ab]", "x")).isEqualTo("[$punsubscribe, $*[ab], :2]");
+            assertThat(one.read()).isEqualTo("[$punsubscribe, $x, :2]");
+            answers(":0", "PUBLISH", "a", "nobody");
+            assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, $news/c, :1]");
+            assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, null, :1]");
+            assertThat(one.call("LLEN", "a")).startsWith("-ERR Can't execute");
+            assertThat(one.call("PUNSUBSCRIBE")).isEqualTo("[$punsubscribe, $news/*, :0]");
+            assertThat(one.call("PUNSUBSCRIBE")).isEqualTo("[$punsubscribe, null, :0]");
+            assertThat(one.call("LLEN", "a")).isEqualTo(":0");
+        }
+        awaitFigure("caravan_subscriptions 0.0");
+    }
+
+    @Test
+    void inVersion3MessagesOfPatternsAreToldFromAnswers() throws IOException {
+        client.call("HELLO", "3");
+        answers(">[$psubscribe, $a*, :1]", "PSUBSCRIBE", "a*");
+        client.send("PUBLISH", "ab", "own");
+        assertThat(new String[] {client.read(), client.read()})
+                .containsExactlyInAnyOrder(":1", ">[$pmessage, $a*, $ab, $own]");
+        answers(":1", "RPUSH", "a", "v");
+        answers(">[$punsubscribe, $a*, :0]", "PUNSUBSCRIBE");
+    }
+
+    @Test
+    void whoGoesOrIsResetListensToNoPatternAnyMore() throws IOException {
+        RespClient gone = fixture.connect();
+        gone.call("PSUBSCRIBE", "a*");
+        answers("[$psubscribe, $a*, :1]", "PSUBSCRIBE", "a*");
+        awaitFigure("caravan_subscriptions 2.0");
+        gone.close();
+        awaitFigure("caravan_subscriptions 1.0");
+        answers("+RESET", "RESET");
+        answers(":0", "PUBLISH", "ab", "nobody");
+        awaitFigure("caravan_subscriptions 0.0");
+    }
+
+    @Test
+    void patternsAreLimitedAndARefusedCommandAddsNone() throws IOException {
+        fails("ERR wrong number of arguments for 'psubscribe'", "PSUBSCRIBE");
+        fails("ERR a pattern must be of at most 4096 bytes", "PSUBSCRIBE", "a*", "*".repeat(4097));
+        String[] words = new String[128 + 2];
+        words[0] = "PSUBSCRIBE";
+        for (int i = 1; i < words.length; i++) {
+            words[i] = "*" + i;
+        }
+        fails("ERR a connection listens to at most 128 patterns; leave some by PUNSUBSCRIBE", words);
+        answers(":0", "PUBLISH", "a1", "nobody");
+        awaitFigure("caravan_subscriptions 0.0");
+        client.call("MULTI");
+        fails("ERR PSUBSCRIBE cannot be in MULTI", "PSUBSCRIBE", "a");
+    }
+
+    @Test
+    void thePatternsOfAllClientsTogetherAreLimited() throws IOException {
+        String rest = "x".repeat(4094) + "*";
+        try (RespClient one = fixture.connect();
+                RespClient other = fixture.connect()) {
+            for (String first : List.of("0", "1", "2", "3")) {
+                assertThat(one.call("PSUBSCRIBE", first + rest)).startsWith("[$psubscribe");
+            }
+            fails(
+                    "ERR all clients together listen to 16384 bytes of different patterns, which is the limit",
+                    "PSUBSCRIBE",
+                    "*");
+            assertThat(other.call("PSUBSCRIBE", "0" + rest)).as("the same").endsWith(":1]");
+            assertThat(other.call("PUNSUBSCRIBE")).endsWith(":0]");
+            fails("ERR all clients together", "PSUBSCRIBE", "*");
+            awaitFigure("caravan_subscriptions 4.0");
+            assertThat(one.call("PUNSUBSCRIBE", "0" + rest)).endsWith(":3]");
+            answers("[$psubscribe, $*, :1]", "PSUBSCRIBE", "*");
+        }
+    }
+
+    @Test
     void nothingIsStored() throws IOException {
         try (RespClient listener = listener("a")) {
             int before = fixture.store.accepted();
@@ -70,7 +165,7 @@ class PubSubTest extends RespTestBase {
     @Test
     void inVersion2WhoListensDoesNothingElse() throws IOException {
         client.call("SUBSCRIBE", "a");
-        fails("ERR Can't execute 'llen': only SUBSCRIBE / UNSUBSCRIBE / PING / QUIT / RESET", "LLEN", "a");
+        fails("ERR Can't execute 'llen': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET", "LLEN", "a");
         fails("ERR Can't execute 'publish'", "PUBLISH", "a", "b");
         fails("ERR Can't execute 'multi'", "MULTI");
         answers("[$pong, $]", "PING");
@@ -126,7 +221,7 @@ class PubSubTest extends RespTestBase {
     void theChannelsOfACommandAreLimited() throws IOException {
         String[] words = new String[16 * 1024 + 2];
         Arrays.fill(words, "a");
-        for (String command : List.of("SUBSCRIBE", "UNSUBSCRIBE")) {
+        for (String command : List.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE")) {
             words[0] = command;
             fails("ERR " + command + " takes at most 16384 channels at a time", words);
         }
@@ -187,7 +282,7 @@ class PubSubTest extends RespTestBase {
         fails("ERR wrong number of arguments for 'publish'", "PUBLISH", "a");
         fails("ERR a document's name", "SUBSCRIBE", "a", "n".repeat(1025));
         answers(":0", "PUBLISH", "a", "b");
-        fails("ERR unknown command 'PSUBSCRIBE'", "PSUBSCRIBE", "a*");
+        fails("ERR unknown command 'SSUBSCRIBE'", "SSUBSCRIBE", "a");
         client.call("MULTI");
         fails("ERR SUBSCRIBE cannot be in MULTI", "SUBSCRIBE", "a");
     }
@@ -211,11 +306,46 @@ class PubSubTest extends RespTestBase {
             assertThat(editor.call("SUBSCRIBE", "mine/a", "theirs/a")).startsWith("-NOPERM ");
             assertThat(editor.call("PUBLISH", "theirs/a", "m")).startsWith("-NOPERM ");
             assertThat(editor.call("PUBLISH", "mine/a", "m")).isEqualTo(":0");
+            for (String pattern : List.of("*", "min*", "mine*", "[m]ine/*", "theirs/*", "")) {
+                assertThat(editor.call("PSUBSCRIBE", "mine/*", pattern))
+                        .as(pattern)
+                        .startsWith("-NOPERM ");
+            }
+            assertThat(editor.call("PUBLISH", "mine/a", "m")).as("all or none").isEqualTo(":0");
+            for (String pattern : List.of("mine/*", "mine/", "\\mine/?")) {
+                assertThat(editor.call("PSUBSCRIBE", pattern)).as(pattern).startsWith("[$psubscribe");
+                assertThat(editor.call("PUNSUBSCRIBE")).startsWith("[$punsubscribe");
+            }
             assertThat(reader.call("PUBLISH", "mine/a", "m")).startsWith("-NOPERM ");
             assertThat(reader.call("SUBSCRIBE", "mine/a")).isEqualTo("[$subscribe, $mine/a, :1]");
             Files.writeString(file, Files.readString(file).replace("reads-and-reads", "another-secret"));
             authenticator.reload();
             editor.call("PUBLISH", "mine/a", "m");
+            assertThat(reader.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void whoMayNoLongerReadGetsNothingByAPatternEither() throws IOException {
+        Path file = Files.writeString(directory.resolve("listeners.properties"), """
+                writer.secret = writes-and-writes
+                writer.permissions = write
+                reader.secret = reads-and-reads
+                reader.permissions = read
+                """);
+        FileAuthenticator authenticator = FileAuthenticator.ofSecrets(file);
+        try (RespFixture guarded = RespFixture.with(authenticator);
+                RespClient writer = guarded.connect();
+                RespClient reader = guarded.connect()) {
+            writer.call("AUTH", "writer", "writes-and-writes");
+            assertThat(writer.call("PSUBSCRIBE", "*")).startsWith("-NOPERM ");
+            reader.call("AUTH", "reader", "reads-and-reads");
+            assertThat(reader.call("PSUBSCRIBE", "*")).isEqualTo("[$psubscribe, $*, :1]");
+            assertThat(writer.call("PUBLISH", "a", "m")).isEqualTo(":1");
+            assertThat(reader.read()).isEqualTo("[$pmessage, $*, $a, $m]");
+            Files.writeString(file, Files.readString(file).replace("reads-and-reads", "another-secret"));
+            authenticator.reload();
+            writer.call("PUBLISH", "a", "m");
             assertThat(reader.atEnd()).isTrue();
         }
     }

@@ -73,6 +73,11 @@ public final class CaravanMetrics implements MeterBinder {
         heap.gauge("heap.free.bytes", "The heap's free bytes", HeapUse::freeBytes);
         stats.gauge("log.replay.bytes", "Log that a recovery would replay", StoreStats::logBytesSinceCheckpoint);
         stats.gauge("pinned.readers", "Reads under way", StoreStats::pinnedReaders);
+        new Figures<>(registry, tags, () -> store)
+                .gauge(
+                        "groups",
+                        "Groups that the store has, each with a log",
+                        groups -> groups.groups().size());
     }
 
     /** Figures of one source, which is asked anew for each. */

@@ -36,7 +36,7 @@ public final class Origins {
                     + " Stream-Expires-At, Stream-Closed, Stream-Forked-From, Stream-Fork-Offset, Stream-Fork-Sub-Offset,"
                     + " Producer-Id, Producer-Epoch, Producer-Seq";
     private static final String EXPOSED_HEADERS = "ETag, Location, WWW-Authenticate, Stream-Next-Offset,"
-            + " Stream-First-Offset, Stream-Up-To-Date, Stream-Closed, Stream-Cursor, Stream-TTL, Stream-Expires-At,"
+            + " Stream-First-Offset, Stream-Up-To-Date, Stream-Closed, Stream-Durability, Stream-Cursor, Stream-TTL, Stream-Expires-At,"
             + " Stream-SSE-Data-Encoding, Producer-Epoch, Producer-Seq, Producer-Expected-Seq, Producer-Received-Seq";
     private static final Set<HttpMethod> READING = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
     private static final String PREFLIGHT_SECONDS = "86400";

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /** Decodes and encodes percent codes in URLs, such as {@code %41}. */
-final class PercentCode {
+public final class PercentCode {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
@@ -17,7 +17,7 @@ final class PercentCode {
      * The bytes that a part of a URL, called {@code what} in messages, stands for. Throws {@link Problem} when it holds
      * a character that is not allowed in a URL, or half a code.
      */
-    static byte[] bytes(String text, String what) {
+    public static byte[] bytes(String text, String what) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -55,7 +55,7 @@ final class PercentCode {
     }
 
     /** Encodes bytes as part of a URL's path; slashes stay. */
-    static String encode(byte[] bytes) {
+    public static String encode(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {
             if (UNRESERVED.indexOf((char) (b & 0xFF)) >= 0) {

@@ -11,11 +11,14 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.BackupException;
 import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.MovedException;
+import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +28,12 @@ public final class Problem extends RuntimeException {
 
     private static final Logger LOG = LoggerFactory.getLogger(Problem.class);
     private static final long serialVersionUID = 1L;
+    private static final long MILLIS_PER_SECOND = 1_000;
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
+
+    private static final String READ_UNCONFIRMED = "read_unconfirmed";
+    /** What may be well again in a moment. */
+    private static final Set<String> PASSING = Set.of(ARCHIVE_UNAVAILABLE, READ_UNCONFIRMED);
 
     private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
 
@@ -38,6 +46,7 @@ public final class Problem extends RuntimeException {
             new Translation(StoreClosedException.class, 503, "store_closed"),
             new Translation(ArchiveException.class, 503, ARCHIVE_UNAVAILABLE),
             new Translation(ObjectStoreException.class, 503, ARCHIVE_UNAVAILABLE),
+            new Translation(UnconfirmedReadException.class, 503, READ_UNCONFIRMED),
             new Translation(IllegalArgumentException.class, 400, "invalid_request"));
 
     private final int status;
@@ -74,12 +83,27 @@ public final class Problem extends RuntimeException {
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
                 Problem problem = new Problem(translation.status(), translation.code(), message(thrown));
-                return problem.code.equals(ARCHIVE_UNAVAILABLE) ? problem.retrySoon() : problem;
+                return PASSING.contains(problem.code) ? problem.retrySoon() : problem;
             }
         }
         LOG.error("a request failed because of a fault in the server", thrown);
         String detail = thrown instanceof CaravanException ? message(thrown) : "see the server's log";
         return new Problem(500, "internal_error", detail);
+    }
+
+    /**
+     * Sends a client to where a document is now; it is only told where, when that is not known for HTTP.
+     *
+     * @param target the request's path and query
+     */
+    public static Problem redirect(MovedException moved, String target) {
+        String base = moved.to().http();
+        // Not for good, and so not cached: the document may come back.
+        return base == null
+                ? of(moved)
+                : new Problem(307, "moved", message(moved))
+                        .with("Location", base + target)
+                        .with("Cache-Control", "no-store");
     }
 
     private static String message(Throwable thrown) {
@@ -108,8 +132,13 @@ public final class Problem extends RuntimeException {
                     PRODUCER_GAP,
                     SOURCE_GONE,
                     HAS_FORKS,
-                    CHANGED_MEANWHILE -> 409;
-            case RESTORING -> 503;
+                    CHANGED_MEANWHILE,
+                    CROSS_GROUP -> 409;
+            case RESTORING, MOVING -> 503;
+            case MOVED -> 421;
+            case TOO_LARGE -> 413;
+            case OVER_QUOTA -> 507;
+            case RATE_LIMITED -> 429;
         };
         Problem problem = new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
         return switch (refused.reason()) {
@@ -120,9 +149,15 @@ public final class Problem extends RuntimeException {
             case PRODUCER_GAP ->
                 problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
                         .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
-            case RESTORING -> problem.retrySoon();
+            case RESTORING, MOVING -> problem.retrySoon();
+            case RATE_LIMITED -> problem.with("Retry-After", Long.toString(wholeSeconds(refused.expected())));
             default -> problem;
         };
+    }
+
+    /** The header takes no fractions; too early would only be refused again. */
+    private static long wholeSeconds(long millis) {
+        return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
 
     /** The same refusal with these words before its detail, which say what part of a request it is about. */

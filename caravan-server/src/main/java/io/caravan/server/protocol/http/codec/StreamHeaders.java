@@ -9,6 +9,9 @@ public final class StreamHeaders {
     /** An extension: the offset that the first value of an append must get. */
     public static final String IF_OFFSET = "Stream-If-Offset";
 
+    /** An extension: how durable a stream's changes are, where that is less than the server promises. */
+    public static final String DURABILITY = "Stream-Durability";
+
     public static final String UP_TO_DATE = "Stream-Up-To-Date";
     public static final String CLOSED = "Stream-Closed";
     public static final String CURSOR = "Stream-Cursor";

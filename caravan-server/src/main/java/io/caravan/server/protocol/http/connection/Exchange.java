@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.http.connection;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.MovedException;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -117,7 +118,9 @@ public final class Exchange {
 
     /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by disconnecting. */
     public void fail(Throwable problem) {
-        Problem response = Problem.of(problem);
+        Problem response = problem instanceof MovedException moved && route.aboutDocument()
+                ? Problem.redirect(moved, request.target())
+                : Problem.of(problem);
         onLoop(() -> {
             if (!over && status == 0) {
                 answer(response.answer());
@@ -140,7 +143,8 @@ public final class Exchange {
         }
     }
 
-    private void onLoop(Runnable action) {
+    /** Runs the action on the event loop: now, if this is its thread. */
+    public void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
         } else {

@@ -28,7 +28,7 @@ public final class IncomingRequest {
         this.head = head;
         this.route = route;
         this.principal = principal;
-        this.maxBodyBytes = config.maxBodyBytes();
+        this.maxBodyBytes = route.maxBodyBytes(config.maxBodyBytes());
         this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()));
         checkLength(HttpUtil.getContentLength(received, 0L));
     }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param operation its name in metrics and in the description
  * @param permission the permission that the client needs, for the document if the path names one; null for none
  * @param statuses the codes that it answers with, in addition to {@link #COMMON_STATUSES}
+ * @param takesValues whether the body has several values in Base64, and may be longer than a value
  */
 public record Route(
         HttpMethod method,
@@ -24,12 +25,39 @@ public record Route(
         String operation,
         @Nullable Permission permission,
         Set<Integer> statuses,
+        boolean takesValues,
         Endpoint endpoint) {
     public static final String REST = "{path}";
     public static final String NAME = "{name}";
 
     /** Codes with which any request may be answered, whatever its route. */
     static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
+
+    /** Codes for a document that was moved to another server. */
+    private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
+
+    /** So many bytes of values are in one body, whatever the length of one, in Base64 and with what belongs to them. */
+    private static final int VALUES_BYTES = 1024 * 1024;
+
+    private static final int VALUES_ROOM_BYTES = 64 * 1024;
+
+    /** A route whose body is one value at most. */
+    public Route(
+            HttpMethod method,
+            String path,
+            String operation,
+            @Nullable Permission permission,
+            Set<Integer> statuses,
+            Endpoint endpoint) {
+        this(method, path, operation, permission, statuses, false, endpoint);
+    }
+
+    /** How long its body may be, where a value may have so many bytes. */
+    int maxBodyBytes(int maxValueBytes) {
+        return takesValues
+                ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)
+                : maxValueBytes;
+    }
 
     /** What a route does. */
     public interface Endpoint {
@@ -51,7 +79,7 @@ public record Route(
 
     /** The same, which does something else. */
     public Route with(Endpoint other) {
-        return new Route(method, path, operation, permission, statuses, other);
+        return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
 
     /** Whether it is about the document that the path names. */
@@ -79,6 +107,9 @@ public record Route(
     public Set<Integer> allStatuses() {
         Set<Integer> all = new TreeSet<>(statuses);
         all.addAll(COMMON_STATUSES);
+        if (aboutDocument() && permission != null) {
+            all.addAll(MOVED_STATUSES);
+        }
         return all;
     }
 }

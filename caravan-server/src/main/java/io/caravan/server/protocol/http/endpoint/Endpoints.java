@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -7,6 +8,8 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -19,6 +22,20 @@ import java.util.function.Function;
  * @param shared whether shared caches may keep what documents hold
  */
 public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+
+    /** A read's endpoint, which begins once what it will see is known not to be old, and is refused if it may be. */
+    public Route.Endpoint current(Route.Endpoint read) {
+        return exchange -> readiness
+                .documents()
+                .readBarrier()
+                .pass(
+                        () -> exchange.onLoop(() -> {
+                            if (!exchange.over()) {
+                                exchange.run(() -> read.handle(exchange));
+                            }
+                        }),
+                        exchange::fail);
+    }
 
     /**
      * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not
@@ -45,16 +62,16 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from
+     * Runs a change of a document on the event loop, where it must not wait. While the store has no room, nothing more is read from
      * the client. Changes of one turn of the loop share a force.
      */
-    public void write(Exchange exchange, Consumer<DocumentService> change) {
+    public void write(Exchange exchange, DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         Runnable grouped = () -> {
-            documents.willWrite(exchange.loop());
+            documents.willWrite(exchange.loop(), List.of(name));
             change.accept(documents);
         };
-        apply(documents, exchange, grouped, () -> write(exchange, change));
+        apply(documents, exchange, grouped, () -> write(exchange, name, change));
     }
 
     /**

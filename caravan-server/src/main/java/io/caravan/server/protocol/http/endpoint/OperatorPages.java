@@ -4,11 +4,13 @@ import io.caravan.StoreLayout;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Exchange;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -21,17 +23,34 @@ public final class OperatorPages {
 
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
-    private final Shared<StoreLayout> layout = new Shared<>(LAYOUT_AGE, System::nanoTime);
+    /** By the number of the store's group. */
+    private final Map<Integer, Shared<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorPages(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
         this.endpoints = endpoints;
         this.httpClients = httpClients;
     }
 
-    /** The log, what is in it and not yet in the heap, and the heap by segment. */
+    /** The log, what is in it and not yet in the heap, and the heap by segment; of one of the store's groups. */
     public void store(Exchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, layout.get(documents::layout))));
+        int group = (int) Math.min(
+                documents.groups(), DocumentList.number(exchange.request().query(), "group", 0));
+        if (group == documents.groups()) {
+            throw Problem.badRequest(
+                    "invalid_parameter", "group must be below the number of the store's groups, " + documents.groups());
+        }
+        Shared<StoreLayout> shared = layouts.computeIfAbsent(group, any -> new Shared<>(LAYOUT_AGE, System::nanoTime));
+        endpoints.read(exchange, () -> {
+            StoreLayout layout = shared.get(() -> documents.layout(group));
+            Map<String, Object> answer = new LinkedHashMap<>();
+            answer.put("group", group);
+            answer.put("groups", documents.groups());
+            answer.put("log", layout.log());
+            answer.put("heap", layout.heap());
+            answer.put("pinsComplete", layout.pinsComplete());
+            exchange.answer(Answer.json(200, answer));
+        });
     }
 
     public void clients(Exchange exchange) {

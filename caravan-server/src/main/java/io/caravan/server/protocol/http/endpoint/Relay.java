@@ -32,6 +32,8 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslContext;
 import java.net.ConnectException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
@@ -41,12 +43,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes requests for documents on to the host that leads, and its answers back, piece by piece as they come, so that a
- * client may ask any host. Each request has a connection of its own, which ends when another host leads.
+ * client may ask any host. Each request has a connection of its own, which ends when another host leads. While none does,
+ * requests wait a moment.
  */
 public final class Relay {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
     private static final long LOOK_SECONDS = 1;
+    /**
+     * How long a request may be held, and the leader have been unknown, before it is refused: two elections at the default
+     * timeout.
+     */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private static final long RETRY_MILLIS = 20;
     /** What is between two hosts only, or what this host says itself. */
     private static final Set<String> OWN_HEADERS = Set.of(
             HttpHeaderNames.CONNECTION.toString(),
@@ -64,53 +74,112 @@ public final class Relay {
 
     /** The route, which passes on what comes while this host follows. */
     public Route around(Route route, Readiness readiness) {
-        return route.with(exchange -> {
+        return route.with(exchange -> new Passage(exchange, route, readiness).begin());
+    }
+
+    /** A request on its way to the host that leads, over one connection after another if need be. */
+    private final class Passage {
+        private final Exchange exchange;
+        private final Route route;
+        private final Readiness readiness;
+        private @Nullable Instant begun;
+
+        Passage(Exchange exchange, Route route, Readiness readiness) {
+            this.exchange = exchange;
+            this.route = route;
+            this.readiness = readiness;
+        }
+
+        void begin() {
             Cluster cluster = readiness.followed();
             if (cluster == null) {
                 route.endpoint().handle(exchange);
-            } else {
-                passOn(exchange, cluster);
+                return;
             }
-        });
-    }
-
-    private void passOn(Exchange exchange, Cluster cluster) {
-        ClusterHost leader = cluster.leader().orElseThrow(Readiness::noLeader);
-        if (exchange.request().header(RELAYED) != null) {
-            // The host that sent it here takes this one for the leader still: it must look again.
-            throw Readiness.noLeader();
+            if (exchange.request().header(RELAYED) != null) {
+                // The host that sent it here takes this one for the leader already, or still: it must look again.
+                throw Readiness.noLeader().with(RELAYED, "refused");
+            }
+            if (begun == null) {
+                begun = cluster.now();
+            }
+            Optional<ClusterHost> leader = cluster.leader();
+            if (leader.isPresent()) {
+                passOn(cluster, leader.get());
+            } else if (cluster.unchangedFor().compareTo(PATIENCE) > 0
+                    || cluster.now().isAfter(begun.plus(PATIENCE))) {
+                throw Readiness.noLeader();
+            } else {
+                // An election is over soon, and nothing was sent to anybody.
+                beginAgain();
+            }
         }
-        Link link = new Link(exchange, cluster, leader);
-        new Bootstrap()
-                .group((EventLoop) exchange.loop())
-                .channel(transport.clientType())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
-                .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.AUTO_READ, false)
-                .handler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        SslContext tls = cluster.tls();
-                        if (tls != null) {
-                            channel.pipeline()
-                                    .addLast(tls.newHandler(
-                                            channel.alloc(),
-                                            leader.http().host(),
-                                            leader.http().port()));
+
+        private void beginAgain() {
+            exchange.loop()
+                    .schedule(
+                            () -> {
+                                if (!exchange.over()) {
+                                    exchange.run(this::begin);
+                                }
+                            },
+                            RETRY_MILLIS,
+                            TimeUnit.MILLISECONDS);
+        }
+
+        private void passOn(Cluster cluster, ClusterHost leader) {
+            Link link = new Link(this, cluster, leader);
+            new Bootstrap()
+                    .group((EventLoop) exchange.loop())
+                    .channel(transport.clientType())
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
+                    .option(ChannelOption.TCP_NODELAY, true)
+                    .option(ChannelOption.AUTO_READ, false)
+                    .handler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            SslContext tls = cluster.tls();
+                            if (tls != null) {
+                                channel.pipeline()
+                                        .addLast(tls.newHandler(
+                                                channel.alloc(),
+                                                leader.http().host(),
+                                                leader.http().port()));
+                            }
+                            channel.pipeline().addLast(new HttpClientCodec(), link);
                         }
-                        channel.pipeline().addLast(new HttpClientCodec(), link);
-                    }
-                })
-                .connect(leader.http().host(), leader.http().port())
-                .addListener(connected -> {
-                    if (!connected.isSuccess()) {
-                        link.fail(connected.cause());
-                    }
-                });
+                    })
+                    .connect(leader.http().host(), leader.http().port())
+                    .addListener(connected -> {
+                        if (!connected.isSuccess()) {
+                            link.fail(connected.cause());
+                        }
+                    });
+        }
+
+        /**
+         * The leader did not answer. A read, and what was not sent, is passed on again for a while: a host that has just been
+         * elected takes no connections for a moment.
+         */
+        void failed(Cluster cluster, boolean sent, Problem problem) {
+            boolean mayHaveChanged = sent && !isRead();
+            boolean early = begun != null && cluster.now().isBefore(begun.plus(PATIENCE));
+            if (early && !mayHaveChanged && exchange.status() == 0) {
+                beginAgain();
+            } else {
+                exchange.fail(problem);
+            }
+        }
+
+        private boolean isRead() {
+            HttpMethod method = exchange.request().method();
+            return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+        }
     }
 
-    /** One request's connection to the leader. */
+    /** One connection of a request to the leader. */
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
+        private final Passage passage;
         private final Exchange exchange;
         private final Cluster cluster;
         private final ClusterHost leader;
@@ -120,8 +189,9 @@ public final class Relay {
         private boolean interim;
         private boolean done;
 
-        Link(Exchange exchange, Cluster cluster, ClusterHost leader) {
-            this.exchange = exchange;
+        Link(Passage passage, Cluster cluster, ClusterHost leader) {
+            this.passage = passage;
+            this.exchange = passage.exchange;
             this.cluster = cluster;
             this.leader = leader;
         }
@@ -182,6 +252,11 @@ public final class Relay {
                 return;
             }
             if (message instanceof HttpResponse head) {
+                if (head.headers().contains(RELAYED)) {
+                    sent = false;
+                    exceptionCaught(context, new ConnectException("it does not lead"));
+                    return;
+                }
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
                     begin(head);
@@ -243,16 +318,17 @@ public final class Relay {
         }
 
         void fail(Throwable cause) {
-            boolean changes = !exchange.request().method().equals(HttpMethod.GET)
-                    && !exchange.request().method().equals(HttpMethod.HEAD);
-            exchange.fail(new Problem(
-                            503,
-                            "leader_lost",
-                            "host " + leader.id() + ", which leads, did not answer: " + cause.getMessage()
-                                    + (changes && sent
-                                            ? "; the change may have been made: look before you send it again"
-                                            : ""))
-                    .with("Retry-After", "1"));
+            passage.failed(
+                    cluster,
+                    sent,
+                    new Problem(
+                                    503,
+                                    "leader_lost",
+                                    "host " + leader.id() + ", which leads, did not answer: " + cause.getMessage()
+                                            + (sent && !passage.isRead()
+                                                    ? "; the change may have been made: look before you send it again"
+                                                    : ""))
+                            .with("Retry-After", "1"));
         }
     }
 }

@@ -78,6 +78,7 @@ public final class ServerPages {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());
         fields.put("lagSeconds", archive.oldestUnarchivedSeconds());
+        fields.put("overdueSeconds", archive.overdueSeconds());
         fields.put("backlog", archive.backlog());
         fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));
         LastError last = archive.lastError();

@@ -1,7 +1,11 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.Spaces;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
@@ -9,6 +13,8 @@ import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +29,19 @@ final class StreamAnswers {
     /** For a write; never cached. */
     static Answer written(int status, DocumentInfo info) {
         return of(status, info).uncached();
+    }
+
+    /** Says how durable a stream's changes are before they are answered, where that is less than the server promises. */
+    static Answer promising(DocumentService documents, Collection<DocumentName> names, Answer answer) {
+        Spaces spaces = documents.spaces();
+        Promise strongest = spaces.server();
+        if (!spaces.isEmpty()) {
+            strongest = names.stream()
+                    .map(spaces::promise)
+                    .max(Comparator.naturalOrder())
+                    .orElse(strongest);
+        }
+        return strongest == spaces.server() ? answer : answer.header(StreamHeaders.DURABILITY, strongest.word());
     }
 
     private static Answer of(int status, DocumentInfo info) {

@@ -40,7 +40,10 @@ public final class StreamBatches {
                     documents,
                     names,
                     edits -> apply(changes, edits),
-                    Endpoints.answering(exchange, results -> Answer.json(200, Map.of("changes", results))));
+                    Endpoints.answering(
+                            exchange,
+                            results -> StreamAnswers.promising(
+                                    documents, names, Answer.json(200, Map.of("changes", results)))));
         });
     }
 

@@ -10,6 +10,7 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.security.Permission;
 import java.util.List;
+import java.util.Set;
 
 /** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, many at a time, and {@code HEAD}. */
 public final class StreamReads {
@@ -81,6 +82,9 @@ public final class StreamReads {
     public void describe(Exchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
+        endpoints.read(
+                exchange,
+                () -> exchange.answer(StreamAnswers.promising(
+                        documents, Set.of(name), StreamAnswers.metadata(ReadRequest.find(documents, name)))));
     }
 }

@@ -11,6 +11,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.JsonMessages;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Producer;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
@@ -25,7 +26,9 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -66,7 +69,7 @@ public final class StreamWrites {
             documents.create(
                     name,
                     new Creation(contentType, ttl, expiresAt, closed, values, fork),
-                    Endpoints.answering(exchange, created -> created(exchange, created)));
+                    promising(exchange, documents, created -> created(exchange, created)));
         });
     }
 
@@ -146,12 +149,12 @@ public final class StreamWrites {
             documents.append(
                     name,
                     new Addition(values, close, empty ? null : contentType, seq, producer, sequence),
-                    Endpoints.answering(exchange, added -> appended(added, empty)));
+                    promising(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             endpoints.writeApart(exchange, append);
         } else {
-            endpoints.write(exchange, append);
+            endpoints.write(exchange, name, append);
         }
     }
 
@@ -206,13 +209,16 @@ public final class StreamWrites {
             throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
         }
         Offset offset = Offset.parse(to, TRIM);
+        DocumentName name = exchange.documentName();
         endpoints.write(
                 exchange,
+                name,
                 documents -> documents.write(
-                        exchange.documentName(),
+                        name,
                         document -> trim(document, offset),
-                        Endpoints.answering(
+                        promising(
                                 exchange,
+                                documents,
                                 info -> StreamAnswers.written(204, info)
                                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
     }
@@ -227,10 +233,17 @@ public final class StreamWrites {
         DocumentName name = exchange.documentName();
         endpoints.write(
                 exchange,
+                name,
                 documents -> documents.write(
                         name,
                         EditedDocument::delete,
-                        Endpoints.answering(exchange, existed -> deleted(name, existed))));
+                        promising(exchange, documents, existed -> deleted(name, existed))));
+    }
+
+    private static <T> Outcome<T> promising(Exchange exchange, DocumentService documents, Function<T, Answer> answer) {
+        return Endpoints.answering(
+                exchange,
+                result -> StreamAnswers.promising(documents, Set.of(exchange.documentName()), answer.apply(result)));
     }
 
     private static Answer deleted(DocumentName name, boolean existed) {

@@ -21,7 +21,7 @@ import java.util.Map;
 public final class ValuePages {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 1_000;
-    /** Of a longer value, only so many bytes are shown. */
+    /** Of a longer value, only so many bytes are shown, unless the client wants whole values. */
     private static final int SHOWN_BYTES = 64 * 1024;
     /** A page ends with the value that fills it. */
     private static final int PAGE_BYTES = 256 * 1024;
@@ -42,12 +42,14 @@ public final class ValuePages {
             throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
         }
         boolean newest = "true".equals(query.get("newest"));
+        int shownBytes = "true".equals(query.get("whole")) ? Integer.MAX_VALUE : SHOWN_BYTES;
         DocumentService documents = endpoints.readiness().documents();
         if ("true".equals(query.get("raw"))) {
             endpoints.read(exchange, () -> exchange.answer(raw(documents, name, offset)));
         } else {
             endpoints.read(
-                    exchange, () -> exchange.answer(Answer.json(200, page(documents, name, offset, limit, newest))));
+                    exchange,
+                    () -> exchange.answer(Answer.json(200, page(documents, name, offset, limit, newest, shownBytes))));
         }
     }
 
@@ -64,8 +66,8 @@ public final class ValuePages {
     }
 
     private static Map<String, Object> page(
-            DocumentService documents, DocumentName name, Offset offset, int limit, boolean newest) {
-        Page page = new Page(ReadRequest.find(documents, name));
+            DocumentService documents, DocumentName name, Offset offset, int limit, boolean newest, int shownBytes) {
+        Page page = new Page(ReadRequest.find(documents, name), shownBytes);
         documents.read(
                 name,
                 info -> {
@@ -81,18 +83,20 @@ public final class ValuePages {
     /** Collects the values of a page. */
     private static final class Page implements DocumentReader {
         private final List<Map<String, Object>> values = new ArrayList<>();
+        private final int shownBytes;
         private DocumentInfo info;
         private long next;
         private int bytes;
 
-        Page(DocumentInfo info) {
+        Page(DocumentInfo info, int shownBytes) {
             this.info = info;
+            this.shownBytes = shownBytes;
         }
 
         @Override
         public boolean next(long sequence, ByteBuffer value) {
             int length = value.remaining();
-            byte[] shown = new byte[Math.min(length, SHOWN_BYTES)];
+            byte[] shown = new byte[Math.min(length, shownBytes)];
             value.get(shown);
             Map<String, Object> entry = new LinkedHashMap<>();
             entry.put("offset", Offset.of(sequence));
@@ -107,6 +111,7 @@ public final class ValuePages {
 
         Map<String, Object> json(DocumentService documents) {
             Map<String, Object> answer = new LinkedHashMap<>();
+            answer.put("id", info.id());
             answer.put("contentType", info.attributes().contentType());
             answer.put("closed", info.attributes().closed());
             answer.put("archived", info.archived());

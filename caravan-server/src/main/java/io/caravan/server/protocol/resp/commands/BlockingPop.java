@@ -60,6 +60,9 @@ final class BlockingPop implements Reading {
     /** What the wait ends with when it takes nothing; null while it goes on. */
     private volatile @Nullable Reply over;
 
+    /** Why an attempt was refused; it may come after the attempt. */
+    private volatile @Nullable RuntimeException refused;
+
     private volatile boolean answered;
     /** The event loop's. */
     private @Nullable Future<?> timeout;
@@ -124,6 +127,7 @@ final class BlockingPop implements Reading {
         if (!begun) {
             begun = true;
             context.checkStillKnown();
+            documents.requireOneGroup(names);
             fetch();
             queues.join(names, waiter);
         }
@@ -158,6 +162,7 @@ final class BlockingPop implements Reading {
 
     private boolean looked() {
         context.checkStillKnown();
+        throwRefusal();
         Reply end = context.channel().isActive() ? over : UNBLOCKED;
         if (end != null) {
             context.place().complete(end);
@@ -166,7 +171,7 @@ final class BlockingPop implements Reading {
         List<DocumentName> mine = queues.first(names, waiter);
         watch(mine);
         // An attempt in vain is a change too, and would wake this one again.
-        if (mine.stream().noneMatch(this::hasValues)) {
+        if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }
         if (!documents.writable()) {
@@ -175,7 +180,15 @@ final class BlockingPop implements Reading {
         }
         Attempt attempt = new Attempt(mine);
         documents.writeWaiting(mine, attempt::take, new Preparation(maxBytes), attempt);
-        return attempt.done();
+        throwRefusal();
+        return attempt.taken != null;
+    }
+
+    private void throwRefusal() {
+        RuntimeException problem = refused;
+        if (problem != null) {
+            throw problem;
+        }
     }
 
     private boolean hasValues(DocumentName name) {
@@ -282,7 +295,6 @@ final class BlockingPop implements Reading {
     private final class Attempt implements Outcome<Boolean> {
         private final List<DocumentName> mine;
         private @Nullable Reply taken;
-        private @Nullable RuntimeException refused;
 
         Attempt(List<DocumentName> mine) {
             this.mine = mine;
@@ -293,14 +305,6 @@ final class BlockingPop implements Reading {
             boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);
             context.place().hold(taken == null ? 0 : taken.heldBytes());
-            return taken != null;
-        }
-
-        /** Whether a value has been taken, which is answered once that is durable. */
-        boolean done() {
-            if (taken == null && refused != null) {
-                throw refused;
-            }
             return taken != null;
         }
 
@@ -317,6 +321,7 @@ final class BlockingPop implements Reading {
                 context.place().complete(Errors.reply(problem));
             } else {
                 refused = problem;
+                wake();
             }
         }
     }

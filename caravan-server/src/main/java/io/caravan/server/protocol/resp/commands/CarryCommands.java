@@ -8,20 +8,26 @@ import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.DocumentImport;
+import io.caravan.server.document.DocumentImport.Replaced;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentMove;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.PortableAttributes;
+import io.caravan.server.document.Whereabouts;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Change;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.security.Permission;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 
 /** Carries documents from one server to another, with their sequences and with what they are beside their values. */
@@ -31,6 +37,8 @@ public final class CarryCommands {
     private static final int SUBJECT_WORD = 3;
 
     private static final int SEQUENCE_WORD = 4;
+    private static final int FIRST_WORD = 5;
+    private static final int TARGET_WORD = 4;
     /** The keyword, a name, and a value. */
     private static final int ATTRIBUTE_WORDS = 3;
 
@@ -51,7 +59,10 @@ public final class CarryCommands {
                                 "write denyoom",
                                 "Creates a document with the sequences it is to have.")
                         .access(Access.WRITE)
-                        .commit(this::bring));
+                        .commit(this::bring),
+                list("CARAVAN.MOVE", -3, FIRST, "write", "Makes a step of a document's move to another server.")
+                        .access(Access.WRITE)
+                        .commit(this::move));
     }
 
     private Reply export(Session session, Command command) {
@@ -74,7 +85,9 @@ public final class CarryCommands {
             case "WHOLE", "BEGIN" -> make(command);
             case "ADD" -> add(command);
             case "END" -> end(command);
-            case "ABORT" -> abort(command);
+            case "CONTINUE" -> goOn(command);
+            case "ABORT" -> take(command, DocumentImport::abort);
+            case "DELETE" -> take(command, DocumentImport::delete);
             default -> throw CommandException.syntax();
         };
     }
@@ -83,24 +96,44 @@ public final class CarryCommands {
         boolean whole = command.is(VERB_WORD, "WHOLE");
         long first = command.count(SUBJECT_WORD);
         int at = SUBJECT_WORD + 1;
-        boolean replace = command.is(at, "REPLACE");
-        at += replace ? 1 : 0;
-        Map<String, byte[]> given = new LinkedHashMap<>();
-        while (command.is(at, "ATTRIBUTE") && at + 2 < command.size()) {
-            given.put(command.text(at + 1), command.word(at + 2));
-            at += ATTRIBUTE_WORDS;
-        }
-        boolean values = whole && command.is(at, "VALUES");
-        if (at < command.size() && !values) {
-            throw CommandException.syntax();
-        }
-        DocumentAttributes attributes = PortableAttributes.parse(given);
-        List<byte[]> brought = values ? command.wordsFrom(at + 1) : List.of();
+        Replaced replaced = command.is(at, "REPLACE")
+                ? Replaced.ANYTHING
+                : command.is(at, "REDIRECT") ? Replaced.REDIRECT : Replaced.NOTHING;
+        Brought brought = Brought.from(command, replaced == Replaced.NOTHING ? at : at + 1, whole);
         return change(
                 command,
                 document -> whole
-                        ? DocumentImport.whole(document, attributes, first, brought, replace)
-                        : DocumentImport.begin(document, attributes, first, replace));
+                        ? DocumentImport.whole(document, brought.attributes(), first, brought.values(), replaced)
+                        : DocumentImport.begin(document, brought.attributes(), first, replaced));
+    }
+
+    /** What a command brings: attributes, and perhaps values. */
+    private record Brought(DocumentAttributes attributes, List<byte[]> values) {
+        /** The rest of a command from this word on. */
+        static Brought from(Command command, int from, boolean mayHaveValues) {
+            int at = from;
+            Map<String, byte[]> given = new LinkedHashMap<>();
+            while (command.is(at, "ATTRIBUTE") && at + 2 < command.size()) {
+                given.put(command.text(at + 1), command.word(at + 2));
+                at += ATTRIBUTE_WORDS;
+            }
+            boolean values = mayHaveValues && command.is(at, "VALUES");
+            if (at < command.size() && !values) {
+                throw CommandException.syntax();
+            }
+            return new Brought(PortableAttributes.parse(given), values ? command.wordsFrom(at + 1) : List.of());
+        }
+    }
+
+    private static Change goOn(Command command) {
+        long id = command.count(SUBJECT_WORD);
+        requireWords(command, FIRST_WORD + 1, Integer.MAX_VALUE);
+        long sequence = command.count(SEQUENCE_WORD);
+        long first = command.count(FIRST_WORD);
+        Brought brought = Brought.from(command, FIRST_WORD + 1, true);
+        return change(
+                command,
+                document -> DocumentImport.goOn(document, id, sequence, first, brought.attributes(), brought.values()));
     }
 
     private static Change add(Command command) {
@@ -118,16 +151,63 @@ public final class CarryCommands {
         return change(command, document -> DocumentImport.end(document, id, next));
     }
 
-    private static Change abort(Command command) {
+    /** Takes back what has an id. */
+    private interface TakingBack {
+        boolean taken(EditedDocument document, long id);
+    }
+
+    private static Change take(Command command, TakingBack back) {
         long id = command.count(SUBJECT_WORD);
         requireWords(command, SUBJECT_WORD + 1, SUBJECT_WORD + 1);
-        return change(command, document -> DocumentImport.abort(document, id) ? 1 : 0);
+        return change(command, document -> back.taken(document, id) ? 1 : 0);
     }
 
     private static void requireWords(Command command, int least, int most) {
         if (command.size() < least || command.size() > most) {
             throw CommandException.syntax();
         }
+    }
+
+    private Change move(Session session, Command command) {
+        return switch (command.keyword(VERB_WORD)) {
+            case "FENCE" -> {
+                // It says where all clients of the document are sent.
+                CommandGate.require(session.principal(), Permission.ADMIN, "caravan.move fence");
+                yield fence(command);
+            }
+            case "REDIRECT" -> redirect(command);
+            case "ABANDON" -> abandon(command);
+            case "FORGET" -> {
+                requireWords(command, VERB_WORD + 1, VERB_WORD + 1);
+                yield change(command, document -> DocumentMove.forget(document) ? 1 : 0);
+            }
+            default -> throw CommandException.syntax();
+        };
+    }
+
+    private static Change fence(Command command) {
+        requireWords(command, TARGET_WORD + 1, TARGET_WORD + 1);
+        long holder = command.count(SUBJECT_WORD);
+        Whereabouts to = Whereabouts.parse(command.text(TARGET_WORD));
+        return Change.of(ListCommands.name(command), document -> {
+            DocumentInfo info = DocumentMove.fence(document, holder, to);
+            return Reply.Fields.of("id", info.id(), "first", info.firstSequence(), "next", info.nextSequence());
+        });
+    }
+
+    private static Change redirect(Command command) {
+        requireWords(command, SUBJECT_WORD + 1, SUBJECT_WORD + 1);
+        long holder = command.count(SUBJECT_WORD);
+        return Change.of(
+                ListCommands.name(command),
+                document -> Reply.of(DocumentMove.redirect(document, holder).text()));
+    }
+
+    private static Change abandon(Command command) {
+        requireWords(command, VERB_WORD + 1, SUBJECT_WORD + 1);
+        OptionalLong holder =
+                command.size() > SUBJECT_WORD ? OptionalLong.of(command.count(SUBJECT_WORD)) : OptionalLong.empty();
+        return change(command, document -> DocumentMove.abandon(document, holder) ? 1 : 0);
     }
 
     private static Change change(Command command, ToLongFunction<EditedDocument> edit) {

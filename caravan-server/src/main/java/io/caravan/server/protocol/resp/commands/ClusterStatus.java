@@ -7,7 +7,6 @@ import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +30,7 @@ final class ClusterStatus {
                 "cluster_change", cluster.change(),
                 "cluster_drained", cluster.drained() ? 1 : 0,
                 "cluster_leader", leader == null ? "" : leader.id(),
-                "cluster_since_seconds",
-                        Duration.between(cluster.since(), Instant.now()).toSeconds(),
+                "cluster_since_seconds", cluster.unchangedFor().toSeconds(),
                 "cluster_term", cluster.term(),
                 "cluster_committed_entries", cluster.committed(),
                 "cluster_behind_entries", cluster.behind(),

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp.commands;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -74,11 +75,12 @@ public final class ExtensionCommands {
     }
 
     private Reply info(Session session, Command command) {
-        DocumentInfo info = documents.find(ListCommands.name(command));
-        return info == null ? Reply.Null.ARRAY : describe(info);
+        DocumentName name = ListCommands.name(command);
+        DocumentInfo info = documents.find(name);
+        return info == null ? Reply.Null.ARRAY : describe(name, info);
     }
 
-    private Reply describe(DocumentInfo info) {
+    private Reply describe(DocumentName name, DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         return Reply.Fields.of(
                 "id", info.id(),
@@ -90,7 +92,9 @@ public final class ExtensionCommands {
                 "closed", attributes.closed(),
                 "expires-at-ms", orNull(documents.deadlineMillis(info)),
                 "ttl-seconds", orNull(attributes.ttlSeconds()),
-                "forks", attributes.forks());
+                "forks", attributes.forks(),
+                "moving-to", attributes.movingTo() == null ? null : String.valueOf(attributes.movingTo()),
+                "durability", documents.spaces().promise(name).word());
     }
 
     private static @Nullable Long orNull(OptionalLong number) {

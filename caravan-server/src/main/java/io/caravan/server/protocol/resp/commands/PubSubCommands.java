@@ -10,16 +10,24 @@ import io.caravan.server.protocol.resp.dispatch.Channels;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
+import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Messages to those who listen: a channel is called as a document may be, and needs the same permissions. */
 public final class PubSubCommands {
+    private static final Way<DocumentName> BY_NAME = new Way<>(
+            "", DocumentName::of, DocumentName::toBytes, Subscriber::add, Subscriber::remove, Subscriber::names);
+    private static final Way<Glob> BY_PATTERN =
+            new Way<>("p", Glob::new, Glob::toBytes, Subscriber::add, Subscriber::remove, Subscriber::patterns);
 
     private PubSubCommands() {}
 
@@ -28,57 +36,77 @@ public final class PubSubCommands {
         return List.of(
                 pubsub("SUBSCRIBE", -2, "Listens to channels.")
                         .access(Access.READ)
-                        .immediate(PubSubCommands::subscribe),
+                        .immediate(BY_NAME::subscribe),
                 pubsub("UNSUBSCRIBE", -1, "Listens to channels no more, or to none.")
-                        .immediate(PubSubCommands::unsubscribe),
+                        .immediate(BY_NAME::unsubscribe),
+                pubsub("PSUBSCRIBE", -2, "Listens to all channels of patterns.")
+                        .access(Access.READ)
+                        .immediate(BY_PATTERN::subscribe),
+                pubsub("PUNSUBSCRIBE", -1, "Listens to channels of patterns no more, or of none.")
+                        .immediate(BY_PATTERN::unsubscribe),
                 pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
                         .access(Access.WRITE)
                         .immediate((session, command) -> publish(channels, session, command)));
     }
 
-    /** All or none. */
-    private static Reply subscribe(Session session, Command command) {
-        Subscriber subscriber = session.subscriptions();
-        List<Reply> replies = new ArrayList<>();
-        List<DocumentName> added = new ArrayList<>();
-        try {
-            for (DocumentName name : names(command)) {
-                if (subscriber.add(name)) {
-                    added.add(name);
+    /**
+     * A way to say to which channels to listen.
+     *
+     * @param <T> what is said
+     * @param prefix what the names of its commands and their answers begin with
+     */
+    private record Way<T>(
+            String prefix,
+            Function<byte[], T> of,
+            Function<T, byte[]> bytes,
+            BiPredicate<Subscriber, T> add,
+            BiConsumer<Subscriber, T> remove,
+            Function<Subscriber, Collection<T>> all) {
+
+        /** All or none. */
+        Reply subscribe(Session session, Command command) {
+            Subscriber subscriber = session.subscriptions();
+            List<Reply> replies = new ArrayList<>();
+            List<T> added = new ArrayList<>();
+            try {
+                for (T each : said(command)) {
+                    if (add.test(subscriber, each)) {
+                        added.add(each);
+                    }
+                    replies.add(confirmation("subscribe", bytes.apply(each), subscriber));
                 }
-                replies.add(confirmation("subscribe", name, subscriber));
+            } catch (RuntimeException refused) {
+                added.forEach(each -> remove.accept(subscriber, each));
+                throw refused;
             }
-        } catch (RuntimeException refused) {
-            added.forEach(subscriber::remove);
-            throw refused;
+            return new Reply.Sequence(replies);
         }
-        return new Reply.Sequence(replies);
-    }
 
-    private static Reply unsubscribe(Session session, Command command) {
-        Subscriber subscriber = session.subscriptions();
-        Collection<DocumentName> names = command.size() == 1 ? subscriber.names() : names(command);
-        if (names.isEmpty()) {
-            return confirmation("unsubscribe", null, subscriber);
+        Reply unsubscribe(Session session, Command command) {
+            Subscriber subscriber = session.subscriptions();
+            Collection<T> said = command.size() == 1 ? all.apply(subscriber) : said(command);
+            if (said.isEmpty()) {
+                return confirmation("unsubscribe", null, subscriber);
+            }
+            List<Reply> replies = new ArrayList<>();
+            for (T each : said) {
+                remove.accept(subscriber, each);
+                replies.add(confirmation("unsubscribe", bytes.apply(each), subscriber));
+            }
+            return new Reply.Sequence(replies);
         }
-        List<Reply> replies = new ArrayList<>();
-        for (DocumentName name : names) {
-            subscriber.remove(name);
-            replies.add(confirmation("unsubscribe", name, subscriber));
-        }
-        return new Reply.Sequence(replies);
-    }
 
-    private static Reply confirmation(String what, @Nullable DocumentName name, Subscriber subscriber) {
-        return Reply.Push.of(what, name == null ? null : name.toBytes(), subscriber.count());
-    }
-
-    private static List<DocumentName> names(Command command) {
-        if (command.size() - 1 > KeyCommands.MAX_NAMES) {
-            throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
-                    + " channels at a time; name them in several commands");
+        private Reply confirmation(String what, byte @Nullable [] said, Subscriber subscriber) {
+            return Reply.Push.of(prefix + what, said, subscriber.count());
         }
-        return command.wordsFrom(1).stream().map(DocumentName::of).toList();
+
+        private List<T> said(Command command) {
+            if (command.size() - 1 > KeyCommands.MAX_NAMES) {
+                throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
+                        + " channels at a time; name them in several commands");
+            }
+            return command.wordsFrom(1).stream().map(of).toList();
+        }
     }
 
     private static Reply publish(Channels channels, Session session, Command command) {

@@ -11,6 +11,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.security.Permission;
@@ -39,7 +40,7 @@ public final class ScanCommands {
                         .waitingInTurns(
                                 (session, command, context) -> new KeysReading(documents, session, command, context)),
                 server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
-                        .immediate((session, command) -> new Reply.Number(documents.documents())));
+                        .waiting((session, command) -> new Reply.Number(documents.documents())));
     }
 
     private Reply scan(Session session, Command command) {

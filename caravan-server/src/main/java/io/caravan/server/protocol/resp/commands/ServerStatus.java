@@ -12,11 +12,13 @@ import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.Space;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -126,6 +128,7 @@ public final class ServerStatus {
                 ordered("role", role(), "connected_slaves", cluster == null ? 0 : ClusterStatus.reachable(cluster)));
         sections.put("Cluster", ClusterStatus.fields(cluster));
         if (all) {
+            sections.put("Spaces", spaces(documents.spaces().all()));
             sections.put("Keyspace", keyspace(stats));
         }
         return sections;
@@ -191,6 +194,7 @@ public final class ServerStatus {
     private Map<String, Object> persistence(@Nullable StoreStats stats) {
         Map<String, Object> fields =
                 ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
+        fields.put("groups", documents.groups());
         if (stats != null) {
             CaravanException trouble = documents.trouble();
             fields.putAll(ordered(
@@ -248,6 +252,7 @@ public final class ServerStatus {
                 "archive_state", status.state().label(),
                 "archive_backlog", status.backlog(),
                 "archive_oldest_unarchived_seconds", status.oldestUnarchivedSeconds(),
+                "archive_overdue_seconds", status.overdueSeconds(),
                 "archive_last_success_ms", status.lastSuccessMillis(),
                 "archive_last_error_ms", last == null ? 0 : last.atMillis(),
                 "archive_last_error_kind", last == null ? "" : last.kind());
@@ -278,6 +283,24 @@ public final class ServerStatus {
             fields.put("db0", "keys=" + count + ",expires=0,avg_ttl=0");
         }
         return fields;
+    }
+
+    private Map<String, Object> spaces(List<Space> all) {
+        return ordered(
+                "spaces", all.size(),
+                "spaces_less_durable",
+                        all.stream()
+                                .filter(space ->
+                                        space.promise() != documents.spaces().server())
+                                .count(),
+                "spaces_refused_sizes",
+                        all.stream().mapToLong(Space::sizeRefusals).sum(),
+                "spaces_refused_quotas",
+                        all.stream().mapToLong(Space::quotaRefusals).sum(),
+                "spaces_refused_rates",
+                        all.stream().mapToLong(Space::rateRefusals).sum(),
+                "spaces_retired_values",
+                        all.stream().mapToLong(Space::retiredValues).sum());
     }
 
     private static long micros(long nanos) {

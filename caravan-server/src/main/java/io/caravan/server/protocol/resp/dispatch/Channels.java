@@ -8,17 +8,25 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which channel. A message goes to those who listen when it is published, is kept for nobody, and is not
- * durable. Thread-safe.
+ * Who listens to which channel, by its name or by a pattern. A message goes to those who listen when it is published, is
+ * kept for nobody, and is not durable. Thread-safe.
  */
 public final class Channels {
-    /** Channels that all clients together may listen to, one that several listen to counted for each of them. */
+    /** Channels and patterns that all clients together may listen to, what several listen to counted for each of them. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
+    /**
+     * Length of all different patterns together, in bytes: each message's channel is compared with each of them, which takes
+     * up to this times the length of the channel, on an event loop.
+     */
+    static final int MAX_PATTERN_BYTES = 16 * 1024;
 
     private final Map<DocumentName, Set<Subscriber>> listeners = new ConcurrentHashMap<>();
+    private final Map<Glob, Set<Subscriber>> patternListeners = new ConcurrentHashMap<>();
     private final AtomicInteger subscriptions = new AtomicInteger();
+    private final AtomicInteger patternBytes = new AtomicInteger();
     private final LongAdder closed = new LongAdder();
 
     /**
@@ -27,33 +35,89 @@ public final class Channels {
      * @throws CommandException when all clients together listen to as many as they may
      */
     void add(DocumentName channel, Subscriber subscriber) {
-        if (subscriptions.incrementAndGet() > MAX_SUBSCRIPTIONS) {
-            subscriptions.decrementAndGet();
-            throw new CommandException("ERR all clients together listen to " + MAX_SUBSCRIPTIONS
-                    + " channels, which is the limit; leave some by UNSUBSCRIBE");
+        count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
+        listeners.compute(channel, (name, others) -> with(others, subscriber));
+    }
+
+    /**
+     * Adds somebody who does not listen to channels of this pattern yet.
+     *
+     * @throws CommandException when all clients together listen to as many as they may
+     */
+    void add(Glob pattern, Subscriber subscriber) {
+        count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
+        boolean added = false;
+        try {
+            patternListeners.compute(pattern, (same, others) -> {
+                if (others == null) {
+                    count(patternBytes, pattern.length(), MAX_PATTERN_BYTES, "bytes of different patterns");
+                }
+                return with(others, subscriber);
+            });
+            added = true;
+        } finally {
+            if (!added) {
+                subscriptions.decrementAndGet();
+            }
         }
-        listeners.compute(channel, (name, others) -> {
-            Set<Subscriber> all = others == null ? ConcurrentHashMap.newKeySet() : others;
-            all.add(subscriber);
-            return all;
-        });
+    }
+
+    private static void count(AtomicInteger counted, int more, int most, String what) {
+        if (counted.addAndGet(more) > most) {
+            counted.addAndGet(-more);
+            throw new CommandException("ERR all clients together listen to " + most + " " + what
+                    + ", which is the limit; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
+        }
+    }
+
+    private static Set<Subscriber> with(@Nullable Set<Subscriber> others, Subscriber subscriber) {
+        Set<Subscriber> all = others == null ? ConcurrentHashMap.newKeySet() : others;
+        all.add(subscriber);
+        return all;
+    }
+
+    private static @Nullable Set<Subscriber> without(Set<Subscriber> all, Subscriber subscriber) {
+        all.remove(subscriber);
+        return all.isEmpty() ? null : all;
     }
 
     /** Removes somebody who listens to this channel. */
     void remove(DocumentName channel, Subscriber subscriber) {
         subscriptions.decrementAndGet();
-        listeners.computeIfPresent(channel, (name, others) -> {
-            others.remove(subscriber);
-            return others.isEmpty() ? null : others;
+        listeners.computeIfPresent(channel, (name, all) -> without(all, subscriber));
+    }
+
+    /** Removes somebody who listens to channels of this pattern. */
+    void remove(Glob pattern, Subscriber subscriber) {
+        subscriptions.decrementAndGet();
+        patternListeners.computeIfPresent(pattern, (same, all) -> {
+            Set<Subscriber> left = without(all, subscriber);
+            if (left == null) {
+                patternBytes.addAndGet(-pattern.length());
+            }
+            return left;
         });
     }
 
-    /** Sends a message to those who listen, and returns how many they are. */
+    /** Sends a message to those who listen, and returns how often: whoever listens in several ways gets it in each. */
     public int publish(DocumentName channel, byte[] message) {
-        Reply push = Reply.Push.of("message", channel.toBytes(), message);
+        byte[] name = channel.toBytes();
+        Set<Subscriber> byName = listeners.getOrDefault(channel, Set.of());
+        int receivers = tell(byName, channel, null, Reply.Push.of("message", name, message));
+        for (Map.Entry<Glob, Set<Subscriber>> each : patternListeners.entrySet()) {
+            Glob pattern = each.getKey();
+            if (pattern.matches(name)) {
+                Reply push = Reply.Push.of("pmessage", pattern.toBytes(), name, message);
+                receivers += tell(each.getValue(), channel, pattern, push);
+            }
+        }
+        return receivers;
+    }
+
+    private int tell(Set<Subscriber> subscribers, DocumentName channel, @Nullable Glob pattern, Reply push) {
         int receivers = 0;
-        for (Subscriber subscriber : listeners.getOrDefault(channel, Set.of())) {
-            if (subscriber.tell(channel, push)) {
+        for (Subscriber subscriber : subscribers) {
+            if (subscriber.tell(channel, pattern, push)) {
                 receivers++;
             } else if (subscriber.closeBehind()) {
                 closed.increment();
@@ -62,7 +126,7 @@ public final class Channels {
         return receivers;
     }
 
-    /** Channels that clients listen to, as {@link #MAX_SUBSCRIPTIONS} counts them. */
+    /** Channels and patterns that clients listen to, as {@link #MAX_SUBSCRIPTIONS} counts them. */
     public int subscriptions() {
         return subscriptions.get();
     }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 public final class CommandGate {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
-    private static final Set<String> WHILE_LISTENING = Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PING", "QUIT", "RESET");
+    private static final Set<String> WHILE_LISTENING =
+            Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "PING", "QUIT", "RESET");
 
     private CommandGate() {}
 
@@ -33,8 +34,8 @@ public final class CommandGate {
         }
         if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
             return new Reply.Error("ERR Can't execute '" + spec.lowerName()
-                    + "': only SUBSCRIBE / UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; with HELLO 3,"
-                    + " before SUBSCRIBE, all commands are");
+                    + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; with HELLO 3,"
+                    + " before it listens, all commands are");
         }
         Principal principal = session.principal();
         return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
@@ -97,6 +98,20 @@ public final class CommandGate {
         if (principal == null || !principal.may(permission, document)) {
             throw new CommandException("NOPERM No permissions to access a key: user " + name(principal) + " may not "
                     + permission.name().toLowerCase(Locale.ROOT) + " it");
+        }
+    }
+
+    /**
+     * Checks a permission on all documents that a pattern can match, which is told from what they begin with.
+     *
+     * @throws CommandException when the client lacks it for some
+     */
+    static void requireAll(@Nullable Principal principal, Permission permission, Glob pattern) {
+        if (principal == null || !principal.mayAll(permission, pattern.beginning())) {
+            throw new CommandException("NOPERM No permissions to access a channel: user " + name(principal)
+                    + " may not "
+                    + permission.name().toLowerCase(Locale.ROOT) + " all that the pattern can match; begin it with a"
+                    + " prefix that the user has");
         }
     }
 

@@ -116,6 +116,14 @@ public record CommandSpec(
         return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }
 
+    /**
+     * Whether its answer may tell what documents hold without a change, so that it passes the {@link
+     * io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
+     */
+    public boolean looks() {
+        return flags.contains("readonly") || access.permissions().contains(Permission.READ);
+    }
+
     boolean takes(int words) {
         return arity >= 0 ? words == arity : words >= -arity;
     }

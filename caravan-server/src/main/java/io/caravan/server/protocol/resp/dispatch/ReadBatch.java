@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
+import io.caravan.server.document.ReadBarrier;
+import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -31,7 +33,10 @@ public final class ReadBatch implements Runnable {
     private int next;
     private @Nullable Reading reading;
 
-    private record Step(Action action, Command command, PendingReply place) {}
+    /** Why the steps that look at documents are refused; null while they are not. */
+    private @Nullable UnconfirmedReadException refusal;
+
+    private record Step(Action action, Command command, PendingReply place, boolean looks) {}
 
     /**
      * A batch without reads.
@@ -48,9 +53,27 @@ public final class ReadBatch implements Runnable {
         this.paused = paused;
     }
 
-    /** Adds a read, before the batch is started. */
-    public void add(Action action, Command command, PendingReply place) {
-        steps.add(new Step(action, command, place));
+    /**
+     * Adds a read, before the batch begins.
+     *
+     * @param looks whether it must not tell what is old
+     */
+    public void add(Action action, Command command, PendingReply place, boolean looks) {
+        steps.add(new Step(action, command, place, looks));
+    }
+
+    /** Starts the batch, once what its reads will see is known not to be old; they are refused if it may be. */
+    public void begin(ReadBarrier barrier) {
+        if (steps.stream().anyMatch(Step::looks)) {
+            barrier.pass(this::start, this::refuse);
+        } else {
+            start();
+        }
+    }
+
+    private void refuse(UnconfirmedReadException problem) {
+        refusal = problem;
+        start();
     }
 
     public int size() {
@@ -94,7 +117,9 @@ public final class ReadBatch implements Runnable {
     /** Returns false when the step waits: another thread may then have the batch, so it must not be touched. */
     private boolean run(Step step) {
         try {
-            if (step.action() instanceof Action.Read read) {
+            if (refusal != null && step.looks()) {
+                step.place().complete(Errors.reply(refusal));
+            } else if (step.action() instanceof Action.Read read) {
                 // The reads before it may have waited for long.
                 CommandGate.requireStillKnown(session.principal());
                 step.place().complete(read.run(session, step.command()));

@@ -39,10 +39,8 @@ final class Replacements {
                 "documents hold lists: keep a document for each field, or a value for each change",
                 "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD "
                         + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
-        advise(
-                "use SUBSCRIBE with the name of each channel, or CARAVAN.READ with BLOCK, which loses nothing",
-                "PSUBSCRIBE SSUBSCRIBE");
-        advise("use UNSUBSCRIBE", "PUNSUBSCRIBE SUNSUBSCRIBE");
+        advise("use SUBSCRIBE, or CARAVAN.READ with BLOCK, which loses nothing", "SSUBSCRIBE");
+        advise("use UNSUBSCRIBE", "SUNSUBSCRIBE");
         advise("use PUBLISH, whose answer counts those who listen", "SPUBLISH PUBSUB");
         advise("use RPUSH", "XADD");
         advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");

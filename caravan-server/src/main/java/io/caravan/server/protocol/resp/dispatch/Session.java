@@ -137,7 +137,7 @@ public final class Session {
         subscriber = listening;
     }
 
-    /** The channels that the connection listens to. */
+    /** What the connection listens to. */
     public Subscriber subscriptions() {
         return Objects.requireNonNull(subscriber, "a connection has a subscriber");
     }

@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Permission;
@@ -11,11 +12,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels that one connection listens to, and the way of their messages to it: behind the answers to what it has
+ * The channels and patterns that one connection listens to, and the way of their messages to it: behind the answers to what it has
  * asked for, and counted in the memory for answers from the moment they are published. Used on the event loop, except
  * for {@link #tell} and {@link #closeBehind}.
  */
@@ -25,11 +27,15 @@ public final class Subscriber {
     /** Messages that a connection may be behind, in bytes: what one that takes them is sent at once must fit. */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
+    /** Patterns that a connection may listen to. */
+    static final int MAX_PATTERNS = 128;
+
     private final Channels channels;
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
     private final Set<DocumentName> names = new LinkedHashSet<>();
+    private final Set<Glob> patterns = new LinkedHashSet<>();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Listens to nothing yet. */
@@ -43,7 +49,7 @@ public final class Subscriber {
     /**
      * Listens to a channel too; returns false when it does so already.
      *
-     * @throws io.caravan.server.protocol.resp.codec.CommandException when the user may not, or there are too many
+     * @throws CommandException when the user may not, or there are too many
      */
     public boolean add(DocumentName name) {
         CommandGate.require(session.principal(), Permission.READ, name);
@@ -54,6 +60,24 @@ public final class Subscriber {
         return names.add(name);
     }
 
+    /**
+     * Listens to all channels of a pattern too; returns false when it does so already.
+     *
+     * @throws CommandException when the user may not read all that the pattern can match, or there are too many
+     */
+    public boolean add(Glob pattern) {
+        CommandGate.requireAll(session.principal(), Permission.READ, pattern);
+        if (patterns.contains(pattern)) {
+            return false;
+        }
+        if (patterns.size() >= MAX_PATTERNS) {
+            throw new CommandException(
+                    "ERR a connection listens to at most " + MAX_PATTERNS + " patterns; leave some by PUNSUBSCRIBE");
+        }
+        channels.add(pattern, this);
+        return patterns.add(pattern);
+    }
+
     /** Listens to a channel no more. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
@@ -61,9 +85,17 @@ public final class Subscriber {
         }
     }
 
+    /** Listens to the channels of a pattern no more. */
+    public void remove(Glob pattern) {
+        if (patterns.remove(pattern)) {
+            channels.remove(pattern, this);
+        }
+    }
+
     /** Listens to nothing any more. */
     public void removeAll() {
         names().forEach(this::remove);
+        patterns().forEach(this::remove);
     }
 
     /** The channels, in the order in which they were added. */
@@ -71,12 +103,22 @@ public final class Subscriber {
         return List.copyOf(names);
     }
 
-    public int count() {
-        return names.size();
+    /** The patterns, in the order in which they were added. */
+    public Collection<Glob> patterns() {
+        return List.copyOf(patterns);
     }
 
-    /** Sends a message; returns false when the connection is too far behind. */
-    boolean tell(DocumentName name, Reply message) {
+    /** How many channels and patterns there are. */
+    public int count() {
+        return names.size() + patterns.size();
+    }
+
+    /**
+     * Sends a message; returns false when the connection is too far behind.
+     *
+     * @param pattern by which it listens to the channel, or null when it does so by the name
+     */
+    boolean tell(DocumentName name, @Nullable Glob pattern, Reply message) {
         long bytes = message.heldBytes();
         if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell()) {
             return false;
@@ -84,14 +126,15 @@ public final class Subscriber {
         replies.holdPush(bytes);
         channel.eventLoop().execute(() -> {
             replies.holdPush(-bytes);
-            pass(name, message);
+            pass(name, pattern, message);
         });
         return true;
     }
 
     /** The user's rights may have changed since it began to listen. */
-    private void pass(DocumentName name, Reply message) {
-        if (!names.contains(name) || session.quitting()) {
+    private void pass(DocumentName name, @Nullable Glob pattern, Reply message) {
+        boolean listens = pattern == null ? names.contains(name) : patterns.contains(pattern);
+        if (!listens || session.quitting()) {
             return;
         }
         Principal principal = session.principal();

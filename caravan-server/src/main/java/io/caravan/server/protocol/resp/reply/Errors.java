@@ -12,6 +12,8 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.BackupException;
 import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.MovedException;
+import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.List;
@@ -37,6 +39,7 @@ public final class Errors {
             new Row(StoreClosedException.class, "IOERR"),
             new Row(ObjectStoreException.class, "ARCHIVE"),
             new Row(BackupException.class, "BACKUP"),
+            new Row(UnconfirmedReadException.class, "CLUSTERDOWN"),
             new Row(CaravanException.class, "ERR"),
             new Row(IllegalArgumentException.class, "ERR"));
 
@@ -45,6 +48,9 @@ public final class Errors {
     public static Reply.Error reply(RuntimeException problem) {
         if (problem instanceof CommandException answer) {
             return answer.reply();
+        }
+        if (problem instanceof MovedException moved) {
+            return new Reply.Error("ELSEWHERE " + moved.to().forResp() + " " + moved.getMessage());
         }
         if (problem instanceof DocumentException refused) {
             return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
@@ -78,6 +84,12 @@ public final class Errors {
             case HAS_FORKS -> "FORKED";
             case CHANGED_MEANWHILE -> "CHANGED";
             case RESTORING -> "RESTORING";
+            case MOVING -> "MOVING";
+            case MOVED -> "ELSEWHERE";
+            case TOO_LARGE -> "TOOLARGE";
+            case OVER_QUOTA -> "QUOTA";
+            case RATE_LIMITED -> "RATELIMITED";
+            case CROSS_GROUP -> "CROSSSLOT";
             case EXISTS,
                     CONTENT_TYPE_MISMATCH,
                     NOT_JSON,

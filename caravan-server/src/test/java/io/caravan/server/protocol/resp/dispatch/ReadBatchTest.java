@@ -39,7 +39,8 @@ class ReadBatchTest {
             batch.add(
                     action,
                     new Command("READ".getBytes(UTF_8)),
-                    replies.open(Protocol.RESP2, new PendingReply.Observer() {}));
+                    replies.open(Protocol.RESP2, new PendingReply.Observer() {}),
+                    false);
         }
         return batch;
     }

@@ -114,7 +114,11 @@ function state({archive, drills, hydration}) {
   const last = drills?.last;
   return html`<dl class="tiles">
       ${tile('State', archive.state.toLowerCase(), archive.location)}
-      ${tile('Lag', seconds(archive.oldestUnarchivedSeconds), 'the oldest change that is not archived')}
+      ${tile(
+        'Lag',
+        seconds(archive.oldestUnarchivedSeconds),
+        archive.overdueSeconds ? `${seconds(archive.overdueSeconds)} later than it is to be` : 'the oldest change that waits',
+      )}
       ${tile('Waiting', count(archive.backlog), 'changes')}
       ${tile('Archived', count(archive.documents), `snapshots, ${bytes(archive.bytes)} since the start`)}
       ${tile('Last success', archive.lastSuccessMillis ? ago(archive.lastSuccessMillis) : 'none', archive.lastSuccessMillis ? moment(archive.lastSuccessMillis) : 'since the start')}

@@ -12,18 +12,25 @@ const MAX_ROWS = 500;
 /** So few segments have room for a line each. */
 const MAX_BARS = 12;
 let layout = null;
+let group = 0;
+let ask = null;
 let problem = '';
 let timer = 0;
 
 export function enter(_, update) {
-  const ask = async () => {
+  ask = async () => {
     try {
-      if (!document.hidden) layout = await json('/v1/store');
+      if (!document.hidden) {
+        const found = await json(`/v1/store?group=${group}`);
+        // Another may have been chosen meanwhile.
+        if (found.group === group) layout = found;
+      }
       problem = '';
     } catch (refused) {
       problem = refused.message;
     }
     update();
+    clearTimeout(timer);
     if (timer !== 0) timer = setTimeout(ask, 2500);
   };
   timer = -1;
@@ -37,8 +44,21 @@ export function leave() {
 
 export function view() {
   return html`<div class="head"><h1 tabindex="-1">Store</h1></div>
+    ${layout?.groups > 1 ? groups(layout) : nothing}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${layout ? (layout.log.segmentBytes ? picture(layout) : html`<p>This store keeps nothing on disk.</p>`) : nothing}`;
+}
+
+const groups = (found) => html`<p>
+  <label>Group <select @change=${choose}>
+    ${Array.from({length: found.groups}, (_, n) => html`<option value=${n} ?selected=${n === group}>${n}</option>`)}
+  </select></label>
+  of ${found.groups}: each has a log and a heap of its own.
+</p>`;
+
+function choose(event) {
+  group = Number(event.target.value);
+  ask();
 }
 
 const picture = (found) => html`${log(found.log)}${nursery(found.log)}${heap(found)}`;

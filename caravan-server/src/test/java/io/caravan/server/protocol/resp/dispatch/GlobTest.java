@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.commands;
+package io.caravan.server.protocol.resp.dispatch;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,5 +54,23 @@ class GlobTest {
         Assertions.assertTimeoutPreemptively(
                 Duration.ofSeconds(10),
                 () -> assertThat(matches(pattern, "a".repeat(1_024))).isFalse());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            abc      | abc
+            ab*c     | ab
+            *        | ~~
+            ~~       | ~~
+            a?       | a
+            a[b]     | a
+            [a]b     | ~~
+            a\\*b*   | a*b
+            a\\bc?   | abc
+            a\\      | a\\
+            """)
+    void itBeginsWithWhatAllThatMatchesBeginsWith(String pattern, String beginning) {
+        assertThat(new String(new Glob(pattern.getBytes(ISO_8859_1)).beginning(), ISO_8859_1))
+                .isEqualTo(beginning);
     }
 }

@@ -1,24 +1,26 @@
-package io.caravan.server.protocol.resp.commands;
+package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.protocol.resp.codec.CommandException;
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 
 /**
  * A pattern as Redis has them: {@code *} is any bytes, {@code ?} is one, {@code [a-c]} one of some, {@code [^a-c]} one
  * of all others, and a backslash takes the meaning from what follows it. A match takes at most the product of the two
- * lengths.
+ * lengths. Immutable.
  */
-final class Glob {
+public final class Glob {
     /** Longer than any name, twice over for backslashes. */
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
 
     /**
-     * Takes a pattern.
+     * Takes a pattern, which is not copied and must not change.
      *
      * @throws CommandException when it is longer than any that could be meant
      */
-    Glob(byte[] pattern) {
+    public Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
             throw new CommandException("ERR a pattern must be of at most " + MAX_BYTES + " bytes");
         }
@@ -26,7 +28,7 @@ final class Glob {
     }
 
     /** Whether the whole text is as the pattern says. */
-    boolean matches(byte[] text) {
+    public boolean matches(byte[] text) {
         int at = 0;
         int in = 0;
         int afterStar = -1;
@@ -50,6 +52,25 @@ final class Glob {
             in++;
         }
         return in == pattern.length;
+    }
+
+    /** The pattern's length, in bytes. */
+    int length() {
+        return pattern.length;
+    }
+
+    /** A copy of the pattern. */
+    public byte[] toBytes() {
+        return pattern.clone();
+    }
+
+    /** What everything that matches begins with, up to the pattern's first element that is not one certain byte. */
+    byte[] beginning() {
+        ByteArrayOutputStream beginning = new ByteArrayOutputStream(pattern.length);
+        for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in = next(in)) {
+            beginning.write(pattern[escaped(in)]);
+        }
+        return beginning.toByteArray();
     }
 
     /** Whether the byte is as the pattern's element at a position says. */
@@ -79,7 +100,7 @@ final class Glob {
         return found != negated;
     }
 
-    /** Where the byte is that is meant at a position in a set. */
+    /** Where the byte is that is meant at a position, be it in a set. */
     private int escaped(int in) {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }
@@ -97,5 +118,15 @@ final class Glob {
             at = escaped(at) + 1;
         }
         return Math.min(at + 1, pattern.length);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Glob glob && Arrays.equals(pattern, glob.pattern);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(pattern);
     }
 }

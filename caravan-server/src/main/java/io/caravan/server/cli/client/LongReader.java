@@ -1,25 +1,18 @@
-package io.caravan.server.cli.carry;
+package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.Carrier.Description;
-import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.client.Documents.Sink;
-import io.caravan.server.cli.client.ServerConnection;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** Reads documents of any length, over a connection of its own: after a failure it is useless, and another is opened. */
 final class LongReader implements AutoCloseable {
-    private final Connector connector;
+    private final ServerConnection.Connector connector;
+    private volatile @Nullable ServerConnection connection;
     private @Nullable Documents documents;
 
-    /** Connects to the server. */
-    interface Connector {
-        ServerConnection connect() throws IOException;
-    }
-
-    LongReader(Connector connector) {
+    LongReader(ServerConnection.Connector connector) {
         this.connector = connector;
     }
 
@@ -30,14 +23,27 @@ final class LongReader implements AutoCloseable {
      */
     void read(byte[] name, Description document, Sink sink) throws IOException {
         if (documents == null) {
-            documents = new Documents(connector.connect());
+            ServerConnection opened = connector.connect();
+            connection = opened;
+            documents = new Documents(opened);
         }
         Document whole = new Document(document.id(), document.first(), document.next(), Math.max(0, document.bytes()));
+        boolean done = false;
         try {
             documents.read(name, whole, document.first(), document.next(), sink);
-        } catch (ClientException changed) {
-            close();
-            throw changed;
+            done = true;
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    /** Disconnects, from any thread. */
+    void cut() {
+        ServerConnection current = connection;
+        if (current != null) {
+            current.cut();
         }
     }
 

@@ -1,0 +1,58 @@
+package io.caravan.bench.cluster;
+
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+/** Appends a second over many connections, at several pipelining depths. */
+final class ClusterRates implements Measure {
+    private static final String WORKLOAD = "RPUSH";
+    private static final int CONNECTIONS = 50;
+    private static final int[] DEPTHS = {1, 16, 64};
+    private static final Duration TIME = Duration.ofSeconds(5);
+    private static final Duration QUICK = Duration.ofMillis(200);
+
+    private final List<Contestant> contestants;
+    private final boolean quick;
+    private final Duration time;
+    private final Results results = new Results();
+
+    ClusterRates(List<Contestant> contestants, boolean quick) {
+        this.contestants = contestants;
+        this.quick = quick;
+        this.time = quick ? QUICK : TIME;
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        for (Contestant contestant : turn.inTurn(contestants)) {
+            contestant.run(turn, WORKLOAD, results, running -> {
+                PipelinedAppends.warmUp(contestant, running.address(), quick);
+                for (int depth : DEPTHS) {
+                    String workload = WORKLOAD + ", P" + depth;
+                    turn.say(workload + ", " + contestant.name());
+                    results.add(
+                            new Row(workload, contestant.name(), contestant.durability()),
+                            new PipelinedAppends(CONNECTIONS, depth).run(contestant, running.address(), time));
+                }
+            });
+        }
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "Appends",
+                "Values of 200 bytes onto 10,000 lists over " + CONNECTIONS
+                        + " connections, each of which sends as many"
+                        + " together as `P` says, to one list, and waits for all answers; the times are those waits. For"
+                        + " Redis a `WAIT 1` is sent behind them. The client has a thread for each connection, and"
+                        + " shares the cores with all hosts.",
+                results);
+    }
+}

@@ -1,0 +1,196 @@
+package io.caravan.bench.cluster;
+
+import io.caravan.bench.ChildProcess;
+import io.caravan.bench.Directories;
+import io.caravan.bench.network.Caravan;
+import io.caravan.bench.network.Ports;
+import io.caravan.bench.server.RespConnection;
+import io.caravan.testing.FreePorts;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster of three hosts, each in a process of its own, with default settings. */
+final class ThreeHosts implements Contestant.Running {
+    static final String NAME = "Caravan, three hosts";
+    static final String DURABILITY = "forced by two of three hosts before the answer";
+
+    /** For hosts on one machine, whose messages need no time on the way. */
+    static final String ELECTION = "500ms";
+
+    private static final List<String> IDS = List.of("a", "b", "c");
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final long LOOK_MILLIS = 20;
+
+    private final Path directory;
+    private final Path file;
+    private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+    private final Map<String, ChildProcess> processes = new LinkedHashMap<>();
+
+    private ThreeHosts(Path directory) {
+        this.directory = directory;
+        this.file = directory.resolve("cluster.properties");
+    }
+
+    /** Starts the hosts, and returns when one leads and all know it. */
+    static ThreeHosts start(Path work) throws IOException, InterruptedException {
+        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"));
+        try {
+            hosts.writeFile();
+            for (String id : IDS) {
+                hosts.start(id, List.of("--cluster-create"));
+            }
+            hosts.awaitAll();
+        } catch (IOException | InterruptedException | RuntimeException failed) {
+            hosts.close();
+            throw failed;
+        }
+        return hosts;
+    }
+
+    private void writeFile() throws IOException {
+        StringBuilder text = new StringBuilder("group = " + UUID.randomUUID() + "\n");
+        for (String id : IDS) {
+            int resp = FreePorts.next();
+            addresses.put(id, new InetSocketAddress(Ports.HOST, resp));
+            line(text, id + ".resp", resp);
+            line(text, id + ".http", FreePorts.next());
+            line(text, id + ".peer", FreePorts.next());
+        }
+        Files.writeString(file, text);
+    }
+
+    private static void line(StringBuilder text, String name, int port) {
+        text.append(name)
+                .append(" = ")
+                .append(Ports.HOST)
+                .append(':')
+                .append(port)
+                .append('\n');
+    }
+
+    private void start(String id, List<String> more) throws IOException {
+        List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", id));
+        serve.addAll(List.of("--data", directory.resolve(id).toString(), "--cluster-election", ELECTION));
+        serve.addAll(more);
+        processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
+    }
+
+    /** Where the host that leads is; waits for one. */
+    @Override
+    public InetSocketAddress address() throws IOException, InterruptedException {
+        return Objects.requireNonNull(addresses.get(leader()));
+    }
+
+    private String leader() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (System.nanoTime() - deadline < 0) {
+            for (String id : IDS) {
+                if (info(id).contains("cluster_role:leader")) {
+                    return id;
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        throw new IOException("no host of the cluster leads after 120 s; their logs are in " + directory);
+    }
+
+    /** Waits until all hosts follow one leader and have what is committed. */
+    void awaitAll() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!together(leader())) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IOException("a host does not follow after 120 s; the logs are in " + directory);
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+    }
+
+    private boolean together(String leader) {
+        return IDS.stream()
+                .map(this::info)
+                .allMatch(info -> info.contains("cluster_leader:" + leader + "\r\n")
+                        && info.contains("cluster_behind_entries:0\r\n")
+                        && !info.contains("cluster_log_entries:0\r\n"));
+    }
+
+    /** What a host tells of the cluster; nothing when it does not answer. */
+    private String info(String id) {
+        ChildProcess process = processes.get(id);
+        if (process == null || !process.alive()) {
+            return "";
+        }
+        try (RespConnection connection = new RespConnection(Objects.requireNonNull(addresses.get(id)))) {
+            List<byte[]> answer = connection
+                    .call(RespConnection.ascii("INFO"), RespConnection.ascii("cluster"))
+                    .values();
+            return answer == null ? "" : new String(answer.get(0), StandardCharsets.UTF_8);
+        } catch (IOException notNow) {
+            return "";
+        }
+    }
+
+    /**
+     * Kills the leader, and appends at the others until one answers; then starts it again, and waits for it.
+     *
+     * @return how long that took from the kill to the answer, in nanoseconds
+     */
+    long killLeader() throws IOException, InterruptedException {
+        String killed = leader();
+        List<InetSocketAddress> others = addresses.entrySet().stream()
+                .filter(host -> !host.getKey().equals(killed))
+                .map(Map.Entry::getValue)
+                .toList();
+        long start = System.nanoTime();
+        Objects.requireNonNull(processes.get(killed)).kill();
+        long nanos = firstAnswer(others, start) - start;
+        start(killed, List.of());
+        awaitAll();
+        return nanos;
+    }
+
+    private long firstAnswer(List<InetSocketAddress> hosts, long start) throws IOException, InterruptedException {
+        String refusal = "nothing";
+        while (System.nanoTime() - start < PATIENCE_NANOS) {
+            for (InetSocketAddress host : hosts) {
+                String error = append(host);
+                if (error == null) {
+                    return System.nanoTime();
+                }
+                refusal = error;
+            }
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        throw new IOException(
+                "no host took over within 120 s; the last answer was: " + refusal + "; the logs are in " + directory);
+    }
+
+    /** Appends once; returns why that was refused, or null. */
+    private static @Nullable String append(InetSocketAddress host) {
+        try (RespConnection connection = new RespConnection(host)) {
+            connection.call(RespConnection.ascii("RPUSH"), RespConnection.ascii("takeovers"), new byte[1]);
+            return null;
+        } catch (IOException refused) {
+            return refused.toString();
+        }
+    }
+
+    /** Kills the hosts, because their data is no longer needed. */
+    @Override
+    public void close() throws IOException {
+        for (ChildProcess process : processes.values()) {
+            process.kill();
+        }
+        Directories.delete(directory);
+    }
+}

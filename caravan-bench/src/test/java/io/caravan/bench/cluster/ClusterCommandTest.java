@@ -1,0 +1,55 @@
+package io.caravan.bench.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.bench.Main;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the suite with tiny counts, to keep it working. */
+class ClusterCommandTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    @Tag("thorough")
+    void measuresEverySystemAndReports() throws IOException {
+        Path out = directory.resolve("out");
+        Path work = directory.resolve("work");
+        assertThat(Main.run("cluster", "--quick", "--kills", "1", "--out", out.toString(), "--dir", work.toString()))
+                .isZero();
+        JsonNode rows = new ObjectMapper()
+                .readTree(out.resolve("cluster.json").toFile())
+                .path("rows");
+        List<String> measured = new ArrayList<>();
+        for (JsonNode row : rows) {
+            if (row.path("system").asText().startsWith("Caravan")) {
+                measured.add(row.path("workload").asText() + ": "
+                        + row.path("system").asText());
+                assertThat(row.path("durability").asText()).contains("forced");
+            }
+            for (JsonNode figure : row.path("figures")) {
+                assertThat(figure.path("median").asDouble()).as("%s", row).isPositive();
+            }
+        }
+        for (String workload : List.of("RPUSH, P1", "RPUSH, P16", "RPUSH, P64", "RPUSH, one writer")) {
+            assertThat(measured).contains(workload + ": Caravan, three hosts", workload + ": Caravan, one host alone");
+        }
+        assertThat(measured).contains("RPUSH after kill -9 of the leader: Caravan, three hosts");
+        assertThat(Files.readString(out.resolve("cluster.md"))).contains("by hand", "write and force of 4 KiB");
+        assertThat(work).doesNotExist();
+    }
+
+    @Test
+    void refusesToKillNobody() {
+        assertThat(Main.run("cluster", "--kills", "0")).isEqualTo(2);
+    }
+}

@@ -1,0 +1,71 @@
+package io.caravan.cluster;
+
+import io.caravan.testing.simulator.SourceEdit;
+import java.util.List;
+
+/** What must not be wrong in a group, wrong on purpose; the test that must notice it. */
+enum GroupSabotage {
+    ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
+            RaftCommitLogTest.class,
+            "theStoreWaitsUntilTheGroupHasCommittedItsFrame",
+            new SourceEdit("cluster/RaftCommitLog", "        proposal.await();\n", "")),
+    MAKES_WHAT_IS_NOT_COMMITTED(
+            RaftCommitLogTest.class,
+            "onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted",
+            new SourceEdit(
+                    "cluster/RaftCommitLog",
+                    "propose.accept(copy, proposal);",
+                    "lastCommitted = copy; propose.accept(copy, proposal);")),
+    GOES_ON_WHEN_IT_WAS_REPLACED(
+            RaftCommitLogTest.class,
+            "nothingIsProposedWhenTheTermHasEnded",
+            new SourceEdit(
+                    "cluster/RaftCommitLog",
+                    "throw new IOException(\"this host leads its group no longer\", abandoned);",
+                    "proposal.commit();")),
+    ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
+            RaftCommitLogTest.class,
+            "whatWaitsWhenTheTermEndsFails",
+            new SourceEdit("cluster/RaftCommitLog", "pending.fail(why);", "pending.commit();")),
+    FORGETS_A_FRAME_AFTER_FILES(
+            GroupReplicaTest.class,
+            "theFramesAfterTheFilesAreReplayed",
+            new SourceEdit("cluster/GroupReplica", "mark.replaced(copied);", "mark.replaced(copied); forgets = true;"),
+            new SourceEdit(
+                    "cluster/GroupReplica",
+                    "    private volatile Replica replica;",
+                    "    private boolean forgets; private volatile Replica replica;"),
+            new SourceEdit(
+                    "cluster/GroupReplica",
+                    "                replica.replay(frame);",
+                    "                if (forgets) { forgets = false; return true; } replica.replay(frame);")),
+    READS_WITHOUT_ASKING(
+            GroupFaultsTest.class,
+            "onlyALeaderWithAMajorityConfirmsThatItLeads",
+            new SourceEdit(
+                    "cluster/GroupMember",
+                    "return confirmations.confirm();",
+                    "return java.util.concurrent.CompletableFuture.completedFuture(null);"));
+
+    private final Class<?> test;
+    private final String method;
+    private final List<SourceEdit> edits;
+
+    GroupSabotage(Class<?> test, String method, SourceEdit... edits) {
+        this.test = test;
+        this.method = method;
+        this.edits = List.of(edits);
+    }
+
+    Class<?> test() {
+        return test;
+    }
+
+    String method() {
+        return method;
+    }
+
+    List<SourceEdit> edits() {
+        return edits;
+    }
+}

@@ -1,0 +1,60 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.simulator.SimulationFailure;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Three replicas over a model of Raft, with cuts of power on any, and a bad network. */
+final class GroupSimulationTest {
+    /** How many simulations; each has some 500 cuts. */
+    private static final int SIMULATIONS = Integer.getInteger("caravan.simulations", Rounds.of(20, 200));
+
+    private static final int SEEDS_TO_CATCH_A_LIE = 50;
+
+    @Test
+    @Tag("rounds")
+    void whatWasAcknowledgedOrSeenIsOnAllHostsInTheEnd() {
+        long[] sums = new long[5];
+        Seeds.forEach(SIMULATIONS, seed -> {
+            SimulatedGroup.Report report = new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run();
+            sums[0] += report.acknowledged();
+            sums[1] += report.seen();
+            sums[2] += report.cuts();
+            sums[3] += report.blackouts();
+            sums[4] += report.terms();
+        });
+        System.out.printf(
+                "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all hosts, %,d elections%n",
+                sums[0], sums[1], sums[2], sums[3], sums[4]);
+        assertThat(sums).doesNotContain(0);
+    }
+
+    @Test
+    void aSeedDoesTheSameAgain() {
+        Seeds.forEach(
+                1,
+                seed -> assertThat(new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run())
+                        .isEqualTo(new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aBrokenPromiseIsNoticed(SimulatedGroup.Lie lie) {
+        for (long seed = 1; seed <= SEEDS_TO_CATCH_A_LIE; seed++) {
+            try {
+                new SimulatedGroup(seed, lie).run();
+            } catch (SimulationFailure noticed) {
+                System.out.println(lie + " is noticed with seed " + seed + ": "
+                        + noticed.getMessage().lines().findFirst().orElseThrow());
+                return;
+            }
+        }
+        throw new AssertionError(lie + " is not noticed with " + SEEDS_TO_CATCH_A_LIE + " seeds");
+    }
+}

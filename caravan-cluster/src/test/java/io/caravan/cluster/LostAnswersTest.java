@@ -1,0 +1,109 @@
+package io.caravan.cluster;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.testing.Patient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.util.CodeInjectionForTesting;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Followers have an entry, and the leader does not hear so, as their connections end. */
+@Patient
+final class LostAnswersTest {
+    private static final long LIST = 7;
+    private static final int ATTEMPTS = 20;
+    /** Where Ratis lets tests in when a follower gets a request of its leader. */
+    private static final String REQUEST = "RaftServerImpl.appendEntries";
+    /** The same, when it has what it got in its log, and has not answered. */
+    private static final String BEFORE_THE_ANSWER = REQUEST + ".logComplete";
+    /** Ratis gives up waiting for an answer after two election timeouts, which are 200 ms here. */
+    private static final Duration TOO_LATE = Duration.ofMillis(500);
+
+    /** Hosts whose next answer to a frame is lost. */
+    private final Set<String> deaf = ConcurrentHashMap.newKeySet();
+
+    /** Of the thread that serves it: whether a request has a frame. */
+    private final ThreadLocal<Boolean> hasFrame = ThreadLocal.withInitial(() -> false);
+
+    private final AtomicInteger emptyEntries = new AtomicInteger();
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void loseAnswers() {
+        CodeInjectionForTesting.put(REQUEST, (host, from, request) -> {
+            hasFrame.set(false);
+            ((AppendEntriesRequestProto) request[1]).getEntriesList().forEach(this::look);
+            return true;
+        });
+        CodeInjectionForTesting.put(BEFORE_THE_ANSWER, (host, from, more) -> loseAnswer(String.valueOf(host)));
+    }
+
+    @AfterEach
+    void answerAgain() {
+        CodeInjectionForTesting.remove(REQUEST);
+        CodeInjectionForTesting.remove(BEFORE_THE_ANSWER);
+    }
+
+    /** Ratis sends the entry no more, and nothing follows it. */
+    @Test
+    void anEntryWhoseAnswersWereLostIsCommittedWithTheNext() throws Exception {
+        try (Group group = new Group(directory, host -> null, Group.freeHosts("lost-x", "lost-y", "lost-z")).create()) {
+            for (int attempt = 0; !appendsByAnEmptyEntry(group, attempt); attempt++) {
+                assertThat(attempt)
+                        .as("attempts, some of which elections on a busy machine may spoil")
+                        .isLessThan(ATTEMPTS);
+            }
+        }
+    }
+
+    private void look(LogEntryProto entry) {
+        if (entry.hasStateMachineLogEntry()) {
+            boolean frame = !entry.getStateMachineLogEntry().getLogData().isEmpty();
+            hasFrame.set(hasFrame.get() || frame);
+            emptyEntries.addAndGet(frame ? 0 : 1);
+        }
+    }
+
+    private boolean loseAnswer(String host) {
+        if (!hasFrame.get() || !deaf.remove(host)) {
+            return false;
+        }
+        LockSupport.parkNanos(TOO_LATE.toNanos());
+        throw new IllegalStateException("the answer of host " + host + " is lost");
+    }
+
+    private boolean appendsByAnEmptyEntry(Group group, int attempt) throws InterruptedException {
+        String leader = group.awaitLeader();
+        DurableListStore store = Objects.requireNonNull(group.store(leader));
+        long term = group.member(leader).term();
+        emptyEntries.set(0);
+        group.hosts().stream()
+                .map(Host::id)
+                .filter(host -> !host.equals(leader))
+                .forEach(deaf::add);
+        try {
+            await(store.append(LIST, bytes("value " + attempt)));
+        } catch (CaravanException lost) {
+            System.out.println("attempt " + attempt + ": " + lost.getMessage());
+            return false;
+        }
+        return deaf.isEmpty() && emptyEntries.get() > 0 && group.member(leader).term() == term;
+    }
+}

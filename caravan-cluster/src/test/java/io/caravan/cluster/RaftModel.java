@@ -1,0 +1,235 @@
+package io.caravan.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * One host's part in Raft, for simulations; as in figure 2 of Ongaro and Ousterhout, "In Search of an Understandable
+ * Consensus Algorithm" (USENIX ATC 2014). Its log, term and vote survive everything; what it says of commits is forgotten
+ * when it restarts.
+ */
+final class RaftModel {
+    private static final int MAX_ENTRIES = 4;
+    private static final int NOBODY = -1;
+
+    /** An entry of the log: a frame, or empty when it only begins its leader's term. */
+    record Entry(long term, byte[] frame) {
+        boolean hasFrame() {
+            return frame.length > 0;
+        }
+    }
+
+    /** Takes messages, which may come late, twice, in another order, or never. */
+    interface Network {
+        void send(int from, int to, Consumer<RaftModel> message);
+    }
+
+    private enum Role {
+        FOLLOWER,
+        CANDIDATE,
+        LEADER
+    }
+
+    private final int self;
+    private final Network network;
+    private final List<Entry> log = new ArrayList<>();
+    private long term;
+    private int votedFor = NOBODY;
+
+    private Role role = Role.FOLLOWER;
+    private int committed;
+    private int votes;
+    private final int[] next;
+    private final int[] matching;
+
+    RaftModel(int self, int hosts, Network network) {
+        this.self = self;
+        this.network = network;
+        this.next = new int[hosts];
+        this.matching = new int[hosts];
+    }
+
+    /** A new process, which knows of these commits from its store. */
+    void restart(int known) {
+        role = Role.FOLLOWER;
+        committed = known;
+    }
+
+    long term() {
+        return term;
+    }
+
+    boolean leads() {
+        return role == Role.LEADER;
+    }
+
+    /** How many entries are committed, as far as this host knows. */
+    int committed() {
+        return committed;
+    }
+
+    /** The entry with this number, from 1 on. */
+    Entry entry(int index) {
+        return log.get(index - 1);
+    }
+
+    int lastIndex() {
+        return log.size();
+    }
+
+    private long termAt(int index) {
+        return index == 0 ? 0 : entry(index).term();
+    }
+
+    private boolean isMajority(int count) {
+        return 2 * count > next.length;
+    }
+
+    private void toOthers(Consumer<RaftModel> message) {
+        for (int to = 0; to < next.length; to++) {
+            if (to != self) {
+                network.send(self, to, message);
+            }
+        }
+    }
+
+    /** Has not heard of a leader for too long. */
+    void stand() {
+        if (leads()) {
+            return;
+        }
+        role = Role.CANDIDATE;
+        term++;
+        votedFor = self;
+        votes = 1 << self;
+        long inTerm = term;
+        int last = log.size();
+        long lastTerm = termAt(last);
+        toOthers(host -> host.askedForVote(inTerm, self, last, lastTerm));
+    }
+
+    /** A leader that has not heard of a majority for too long. */
+    void giveUp() {
+        role = Role.FOLLOWER;
+    }
+
+    /** Sends others what they lack, or a heartbeat. */
+    void replicate() {
+        for (int to = 0; leads() && to < next.length; to++) {
+            if (to != self) {
+                append(to);
+            }
+        }
+    }
+
+    private void append(int to) {
+        long inTerm = term;
+        int previous = next[to] - 1;
+        long previousTerm = termAt(previous);
+        List<Entry> entries = List.copyOf(log.subList(previous, Math.min(log.size(), previous + MAX_ENTRIES)));
+        int known = committed;
+        network.send(self, to, host -> host.appended(inTerm, self, previous, previousTerm, entries, known));
+    }
+
+    /** The leader's own; returns at once. */
+    void propose(byte[] frame) {
+        log.add(new Entry(term, frame));
+        matching[self] = log.size();
+        advance();
+        replicate();
+    }
+
+    private void heardOf(long other) {
+        if (other > term) {
+            term = other;
+            votedFor = NOBODY;
+            role = Role.FOLLOWER;
+        }
+    }
+
+    private void askedForVote(long inTerm, int candidate, int last, long lastTerm) {
+        heardOf(inTerm);
+        int ownLast = log.size();
+        boolean upToDate = lastTerm > termAt(ownLast) || (lastTerm == termAt(ownLast) && last >= ownLast);
+        if (inTerm == term && upToDate && (votedFor == NOBODY || votedFor == candidate)) {
+            votedFor = candidate;
+            network.send(self, candidate, host -> host.voted(inTerm, self));
+        }
+    }
+
+    private void voted(long inTerm, int voter) {
+        heardOf(inTerm);
+        if (role != Role.CANDIDATE || inTerm != term) {
+            return;
+        }
+        votes |= 1 << voter;
+        if (isMajority(Integer.bitCount(votes))) {
+            role = Role.LEADER;
+            for (int host = 0; host < next.length; host++) {
+                next[host] = log.size() + 1;
+                matching[host] = 0;
+            }
+            propose(new byte[0]);
+        }
+    }
+
+    private void appended(
+            long inTerm, int leader, int previous, long previousTerm, List<Entry> entries, int leaderCommitted) {
+        heardOf(inTerm);
+        long answerTerm = term;
+        if (inTerm < term) {
+            network.send(self, leader, host -> host.heardOf(answerTerm));
+            return;
+        }
+        role = Role.FOLLOWER;
+        if (previous > log.size() || termAt(previous) != previousTerm) {
+            int hint = Math.min(previous - 1, log.size());
+            network.send(self, leader, host -> host.refused(answerTerm, self, hint));
+            return;
+        }
+        int index = previous;
+        for (Entry entry : entries) {
+            index++;
+            if (index <= log.size() && termAt(index) != entry.term()) {
+                log.subList(index - 1, log.size()).clear();
+            }
+            if (index > log.size()) {
+                log.add(entry);
+            }
+        }
+        int has = index;
+        committed = Math.max(committed, Math.min(leaderCommitted, has));
+        network.send(self, leader, host -> host.accepted(answerTerm, self, has));
+    }
+
+    private void refused(long inTerm, int follower, int hint) {
+        heardOf(inTerm);
+        if (leads() && inTerm == term) {
+            next[follower] = Math.max(matching[follower] + 1, Math.min(next[follower], hint + 1));
+        }
+    }
+
+    private void accepted(long inTerm, int follower, int has) {
+        heardOf(inTerm);
+        if (leads() && inTerm == term) {
+            matching[follower] = Math.max(matching[follower], has);
+            next[follower] = matching[follower] + 1;
+            advance();
+        }
+    }
+
+    /** Only an entry of this term is committed by counting. */
+    private void advance() {
+        for (int index = log.size(); index > committed && termAt(index) == term; index--) {
+            int have = 0;
+            for (int known : matching) {
+                have += known >= index ? 1 : 0;
+            }
+            if (isMajority(have)) {
+                committed = index;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class RaftSettingsTest {
+    @TempDir
+    Path directory;
+
+    /** By Ratis's default it would wait for ten seconds, though it alone may have all entries. */
+    @Test
+    void aLeaderThatHasLostItsMajorityStandsForElectionAsSoonAsOthers() throws IOException {
+        try (Group group = new Group(directory)) {
+            GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
+            RaftProperties properties = RaftSettings.properties(config);
+            assertThat(RaftServerConfigKeys.LeaderElection.leaderStepDownWaitTime(properties)
+                            .toLong(TimeUnit.MILLISECONDS))
+                    .isEqualTo(RaftServerConfigKeys.Rpc.timeoutMax(properties).toLong(TimeUnit.MILLISECONDS));
+        }
+    }
+
+    /** By Ratis's default it would append after other entries are forced, whoever leads by then. */
+    @Test
+    void aFollowerAppendsWhenItHasLookedAtTheLeadersTerm() throws IOException {
+        try (Group group = new Group(directory)) {
+            RaftProperties properties = RaftSettings.properties(group.config("a", GroupConfig.Start.CREATE));
+            assertThat(RaftServerConfigKeys.Log.appendEntriesComposeEnabled(properties))
+                    .isFalse();
+        }
+    }
+}

@@ -1,0 +1,475 @@
+package io.caravan.cluster;
+
+import io.caravan.CaravanException;
+import io.caravan.Durability;
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
+import io.caravan.WriteCallback;
+import io.caravan.testing.StoreCalls;
+import io.caravan.testing.StoreContents;
+import io.caravan.testing.simulator.SimulationFailure;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three hosts, a network that delays, drops, doubles and reorders, hosts whose power is cut at any I/O call, and leaders
+ * that are lost at any step; all decided by a seed, on one thread. What a client was told, or a reader saw at any host, must
+ * be on all hosts in the end, in its place; and all hosts must be the same.
+ */
+final class SimulatedGroup implements RaftModel.Network {
+    /** A promise that is broken on purpose, to show that it is noticed. */
+    enum Lie {
+        NONE,
+        ACKNOWLEDGES_AT_THE_LEADERS_FORCE,
+        ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST,
+        MARKS_WHAT_IS_NOT_FORCED
+    }
+
+    private static final int HOSTS = 3;
+    private static final int LISTS = 4;
+    private static final int STEPS = 4_000;
+    private static final int STEPS_TO_HEAL = 200_000;
+    /** A leader whose flusher waits lets others lead, and wait, inside of its wait; and so on. */
+    private static final int MAX_DEPTH = 3;
+
+    private static final int MAX_VALUE_BYTES = 1024;
+    private static final int KIB = 1024;
+
+    private record Message(int from, int to, Consumer<RaftModel> content) {}
+
+    private record Place(long list, long sequence) {}
+
+    private final SplittableRandom random;
+    private final Lie lie;
+    private final StoreConfig config;
+    private final List<SimulatedHost> hosts = new ArrayList<>();
+    private final List<Message> messages = new ArrayList<>();
+    private final boolean[][] cutOff = new boolean[HOSTS][HOSTS];
+    /** What was acknowledged or seen, by a number that each value has of its own. */
+    private final Map<Place, Long> certain = new HashMap<>();
+
+    private final long[] acknowledgedFirst = new long[LISTS];
+    private final long[] askedFirst = new long[LISTS];
+    private @Nullable Throwable failure;
+    private boolean calm;
+    private int depth;
+    private long values;
+    private long acknowledged;
+    private long seen;
+    private long cuts;
+    private long blackouts;
+    private long terms;
+
+    SimulatedGroup(long seed, Lie lie) {
+        this.random = new SplittableRandom(seed);
+        this.lie = lie;
+        this.config = StoreConfig.builder(Path.of("simulated"))
+                .maxValueBytes(MAX_VALUE_BYTES)
+                .logBufferBytes(8 * KIB)
+                .logSegmentBytes(16 * KIB)
+                .heapSegmentBytes(16 * KIB)
+                .maxHeapBytes(64 * 16 * KIB)
+                .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
+                .checkpointFraction(0.1)
+                .durability(Durability.PROCESS)
+                .build();
+        for (int id = 0; id < HOSTS; id++) {
+            hosts.add(new SimulatedHost(id, HOSTS, this));
+        }
+    }
+
+    /** What a simulation came to. */
+    record Report(long acknowledged, long seen, long cuts, long blackouts, long terms) {}
+
+    /** Runs it all; throws what went wrong. */
+    Report run() {
+        for (int i = 0; i < STEPS; i++) {
+            step();
+            checkNoFailure();
+        }
+        heal();
+        compare();
+        return new Report(acknowledged, seen, cuts, blackouts, terms);
+    }
+
+    // What hosts need.
+
+    SplittableRandom random() {
+        return random;
+    }
+
+    StoreConfig config() {
+        return config;
+    }
+
+    Lie lie() {
+        return lie;
+    }
+
+    /** Whether nothing goes wrong any more. */
+    boolean calm() {
+        return calm;
+    }
+
+    void countCut() {
+        cuts++;
+    }
+
+    void enter() {
+        depth++;
+    }
+
+    void leave() {
+        depth--;
+    }
+
+    /** Notes what was found where throwing would not reach anybody. */
+    void failed(Throwable found) {
+        if (failure == null) {
+            failure = found;
+        }
+    }
+
+    private void checkNoFailure() {
+        if (failure instanceof SimulationFailure known) {
+            throw known;
+        }
+        if (failure != null) {
+            throw new SimulationFailure("the group broke", failure);
+        }
+    }
+
+    @Override
+    public void send(int from, int to, Consumer<RaftModel> content) {
+        messages.add(new Message(from, to, content));
+    }
+
+    // What happens.
+
+    /** Something happens somewhere. */
+    void step() {
+        SimulatedHost host = hosts.get(random.nextInt(HOSTS));
+        host.bury();
+        SimulatedHost.Life life = host.life();
+        int dice = random.nextInt(64);
+        if (dice < 28) {
+            deliver();
+        } else if (life == null) {
+            if (random.nextInt(8) == 0) {
+                host.start();
+            }
+        } else if (dice < 34) {
+            tick(host);
+        } else if (dice < 46) {
+            life.goOn();
+        } else if (dice < 52) {
+            work(life);
+        } else if (dice < 58) {
+            write(life);
+        } else if (dice < 61) {
+            read(life);
+        } else if (dice < 62) {
+            maintain(life);
+        } else if (!calm) {
+            harm(host, life);
+        }
+        host.bury();
+    }
+
+    private void deliver() {
+        if (messages.isEmpty()) {
+            return;
+        }
+        int at = random.nextInt(messages.size());
+        Message message = messages.get(at);
+        boolean doubled = !calm && random.nextInt(16) == 0;
+        if (!doubled) {
+            messages.set(at, messages.get(messages.size() - 1));
+            messages.remove(messages.size() - 1);
+        }
+        SimulatedHost to = hosts.get(message.to());
+        SimulatedHost.Life life = to.life();
+        boolean dropped = cutOff[message.from()][message.to()] || (!calm && random.nextInt(16) == 0);
+        if (life != null && !life.over() && !dropped) {
+            message.content().accept(to.raft());
+            life.noticeRole();
+        }
+    }
+
+    private void tick(SimulatedHost host) {
+        RaftModel raft = host.raft();
+        if (raft.leads()) {
+            raft.replicate();
+        } else if (random.nextInt(calm ? 64 : 16) == 0) {
+            terms++;
+            raft.stand();
+        }
+    }
+
+    private void work(SimulatedHost.Life life) {
+        if (life.committing()) {
+            life.threading().stepInside();
+        } else if (!life.leads() || depth < MAX_DEPTH) {
+            life.threading().step();
+        }
+    }
+
+    private void write(SimulatedHost.Life life) {
+        if (!life.leads() || calm) {
+            return;
+        }
+        int list = random.nextInt(LISTS);
+        inside(life, () -> {
+            if (random.nextInt(5) == 0) {
+                trim(life, list);
+            } else {
+                append(life, list);
+            }
+        });
+    }
+
+    /** Nobody may wait for a store whose flusher waits for the group already. */
+    private void inside(SimulatedHost.Life life, Runnable action) {
+        try {
+            if (depth == 0) {
+                action.run();
+            } else {
+                life.threading().asGuest(action);
+            }
+        } catch (StoreFailedException failed) {
+            if (life.leads() && !life.isAbandoned()) {
+                throw new SimulationFailure("a leader failed, though it leads", failed);
+            }
+        } catch (CaravanException refused) {
+            // It leads no longer, is closing, or would have to wait: nothing has happened.
+        }
+    }
+
+    private void append(SimulatedHost.Life life, int list) {
+        long number = ++values;
+        byte[] value = new byte[Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
+        ByteBuffer.wrap(value).putLong(number);
+        life.engine().append(list, value, new Answer(life, sequence -> {
+            acknowledged++;
+            settle(list, sequence, number);
+        }));
+    }
+
+    private void trim(SimulatedHost.Life life, int list) {
+        ListInfo info = life.engine().info(list);
+        if (info == null) {
+            return;
+        }
+        long first = info.firstSequence() + random.nextInt((int) info.count() + 1);
+        askedFirst[list] = Math.max(askedFirst[list], first);
+        life.engine().trimTo(list, first, new Answer(life, sequence -> {
+            acknowledged++;
+            acknowledgedFirst[list] = Math.max(acknowledgedFirst[list], first);
+        }));
+    }
+
+    /** What a process says counts until it ends. */
+    private final class Answer implements WriteCallback {
+        private final SimulatedHost.Life life;
+        private final Consumer<Long> told;
+
+        Answer(SimulatedHost.Life life, Consumer<Long> told) {
+            this.life = life;
+            this.told = told;
+        }
+
+        @Override
+        public void success(long sequence) {
+            if (!life.over()) {
+                told.accept(sequence);
+            }
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            // It may have happened or not.
+        }
+    }
+
+    /** Any host shows only what the group has committed. */
+    private void read(SimulatedHost.Life life) {
+        long list = random.nextInt(LISTS);
+        Map<Long, Long> values = new HashMap<>();
+        inside(life, () -> {
+            life.engine().get(list, numbers(values));
+            if (!life.over()) {
+                seen += values.size();
+                values.forEach((sequence, number) -> settle(list, sequence, number));
+            }
+        });
+    }
+
+    private static EntryStream numbers(Map<Long, Long> into) {
+        return StoreCalls.each((sequence, value) -> into.put(sequence, value.getLong(value.position())));
+    }
+
+    private void settle(long list, long sequence, long number) {
+        Long other = certain.put(new Place(list, sequence), number);
+        if (other != null && other != number) {
+            failed(new SimulationFailure(
+                    "list " + list + " has value " + number + " at " + sequence + ", but had " + other + " before"));
+        }
+    }
+
+    private void maintain(SimulatedHost.Life life) {
+        if (depth > 0) {
+            return;
+        }
+        inside(life, () -> {
+            if (random.nextInt(4) == 0) {
+                life.engine().checkpoint();
+            } else {
+                life.force();
+            }
+        });
+    }
+
+    /** Ends a process, or cuts the power of all hosts. */
+    void cut(SimulatedHost.Life life) {
+        if (random.nextInt(8) > 0) {
+            life.end(random.nextInt(4) > 0);
+            return;
+        }
+        for (SimulatedHost host : hosts) {
+            SimulatedHost.Life each = host.life();
+            if (each != null && !each.over()) {
+                each.end(true);
+            }
+        }
+        blackouts++;
+    }
+
+    private void harm(SimulatedHost host, SimulatedHost.Life life) {
+        switch (random.nextInt(8)) {
+            case 0 -> cut(life);
+            case 1 -> {
+                host.raft().giveUp();
+                life.noticeRole();
+            }
+            case 2, 3 -> {
+                int other = random.nextInt(HOSTS);
+                cutOff[hosts.indexOf(host)][other] = true;
+            }
+            default -> {
+                for (boolean[] from : cutOff) {
+                    from[random.nextInt(HOSTS)] = false;
+                }
+            }
+        }
+    }
+
+    // The end.
+
+    private void heal() {
+        calm = true;
+        for (boolean[] from : cutOff) {
+            Arrays.fill(from, false);
+        }
+        awaitAllAlike();
+        for (SimulatedHost host : hosts) {
+            while (living(host).threading().step()) {
+                checkNoFailure();
+            }
+        }
+        // What leaders had accepted is committed now.
+        awaitAllAlike();
+    }
+
+    private void awaitAllAlike() {
+        for (int i = 0; i < STEPS_TO_HEAL && !allAlike(); i++) {
+            step();
+            checkNoFailure();
+        }
+        if (!allAlike()) {
+            throw new SimulationFailure("the group did not come back by itself");
+        }
+    }
+
+    private static SimulatedHost.Life living(SimulatedHost host) {
+        return Objects.requireNonNull(host.life(), () -> host + " is down");
+    }
+
+    private boolean allAlike() {
+        int applied = -1;
+        boolean leader = false;
+        for (SimulatedHost host : hosts) {
+            SimulatedHost.Life life = host.life();
+            if (life == null || life.over() || life.committing() || life.isAbandoned()) {
+                return false;
+            }
+            if (applied >= 0 && life.applied() != applied) {
+                return false;
+            }
+            applied = life.applied();
+            leader |= life.leads();
+        }
+        return leader
+                && applied
+                        == hosts.stream()
+                                .mapToInt(host -> host.raft().lastIndex())
+                                .max()
+                                .orElseThrow();
+    }
+
+    private void compare() {
+        List<StoreContents> contents = new ArrayList<>();
+        for (SimulatedHost host : hosts) {
+            SimulatedHost.Life life = living(host);
+            while (life.threading().step()) {
+                checkNoFailure();
+            }
+            contents.add(StoreContents.of(life.engine()));
+        }
+        for (int id = 1; id < HOSTS; id++) {
+            if (!contents.get(id).equals(contents.get(0))) {
+                throw new SimulationFailure(hosts.get(id) + " differs from " + hosts.get(0) + ": " + contents.get(id)
+                        + " instead of " + contents.get(0));
+            }
+        }
+        certain.forEach((place, number) -> checkIsThere(contents.get(0), place, number));
+        IntStream.range(0, LISTS).forEach(list -> checkTrimmed(contents.get(0), list));
+    }
+
+    private void checkIsThere(StoreContents contents, Place place, long number) {
+        StoreContents.ListContents list = contents.lists().get(place.list());
+        long first = list == null ? 0 : list.info().firstSequence();
+        if (list != null && place.sequence() < first && place.sequence() < askedFirst[(int) place.list()]) {
+            return;
+        }
+        long at = place.sequence() - first;
+        boolean there = list != null
+                && at >= 0
+                && at < list.values().size()
+                && list.values().get((int) at).bytes().getLong(0) == number;
+        if (!there) {
+            throw new SimulationFailure("value " + number + " of list " + place.list() + " was acknowledged or seen at "
+                    + place.sequence() + ", and is lost");
+        }
+    }
+
+    private void checkTrimmed(StoreContents contents, int list) {
+        StoreContents.ListContents found = contents.lists().get((long) list);
+        if (found != null && found.info().firstSequence() < acknowledgedFirst[list]) {
+            throw new SimulationFailure(
+                    "list " + list + " begins at " + found.info().firstSequence() + ", though a trim up to "
+                            + acknowledgedFirst[list] + " was acknowledged");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+package io.caravan.cluster;
+
+import io.caravan.CaravanException;
+import io.caravan.FrameRefusedException;
+import io.caravan.StoreFailedException;
+import io.caravan.engine.Engine;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.simulator.SimulatedClock;
+import io.caravan.testing.simulator.SimulatedThreading;
+import io.caravan.testing.simulator.SimulationFailure;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A host of a simulated group: its disk, its part in Raft, and the processes that it runs one after the other. What {@link
+ * GroupStateMachine} does between Raft and the store is done here in the same order, without its threads and files.
+ */
+final class SimulatedHost {
+    private static final long STORE_ID = 0x6720;
+    private static final int MAX_CALLS = 1_500;
+    private static final int MAX_WAIT_STEPS = 300;
+    private static final int CALLS_A_LOOK = 4;
+
+    private final int id;
+    private final SimulatedGroup group;
+    private final SplittableRandom random;
+    private final RaftModel raft;
+    private CrashStorage disk;
+    /** Up to where the store's files have everything, forced; survives as Raft's own files do. */
+    private Mark mark = new Mark(0, 0);
+
+    private @Nullable Life life;
+
+    private record Mark(int entry, long endLsn) {}
+
+    SimulatedHost(int id, int hosts, SimulatedGroup group) {
+        this.id = id;
+        this.group = group;
+        this.random = group.random().split();
+        this.raft = new RaftModel(id, hosts, group);
+        this.disk = new CrashStorage(random.nextLong());
+    }
+
+    RaftModel raft() {
+        return raft;
+    }
+
+    /** What runs on this host, or null. */
+    @Nullable
+    Life life() {
+        return life;
+    }
+
+    void start() {
+        Life starting = new Life(disk);
+        life = starting;
+        raft.restart(mark.entry());
+        starting.open();
+        bury();
+    }
+
+    /** Leaves of a process that has ended what is left of it. */
+    void bury() {
+        Life ended = life;
+        if (ended != null && ended.left != null) {
+            disk = ended.left;
+            life = null;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "host " + (char) ('a' + id);
+    }
+
+    /** A process, from its start to a cut. */
+    final class Life implements CrashStorage.Director {
+        private final CrashStorage ownDisk;
+        private final SimulatedClock clock = new SimulatedClock();
+        private final Deque<Mark> marks = new ArrayDeque<>();
+        private @Nullable SimulatedThreading threading;
+        private @Nullable Engine engine;
+        private int applied = mark.entry();
+        private @Nullable RaftCommitLog leading;
+        private long leadingTerm;
+        /** Whether the store's flusher is in its commit log. */
+        private boolean committing;
+        /** Whether it waits for an entry there. */
+        private boolean waiting;
+
+        private byte[] proposed = new byte[0];
+        /** Calls until the power is cut or the process killed. */
+        private int callsLeft = 1 + random.nextInt(MAX_CALLS);
+
+        private @Nullable CrashStorage left;
+
+        Life(CrashStorage disk) {
+            this.ownDisk = disk;
+            disk.director(this);
+        }
+
+        private void open() {
+            SimulatedThreading threads = new SimulatedThreading(random, clock);
+            threading = threads;
+            try {
+                engine = openAt(ownDisk, clock, threads);
+            } catch (IOException | CaravanException refused) {
+                if (!over()) {
+                    throw new SimulationFailure(SimulatedHost.this + " does not open", refused);
+                }
+            }
+        }
+
+        boolean over() {
+            return left != null;
+        }
+
+        boolean leads() {
+            return leading != null && !over();
+        }
+
+        /** Whether its term is over, and it does not follow yet. */
+        boolean isAbandoned() {
+            return leading != null && leading.isAbandoned();
+        }
+
+        boolean committing() {
+            return committing;
+        }
+
+        int applied() {
+            return applied;
+        }
+
+        Engine engine() {
+            if (engine == null) {
+                throw new IllegalStateException(SimulatedHost.this + " has no store");
+            }
+            return engine;
+        }
+
+        SimulatedThreading threading() {
+            if (threading == null) {
+                throw new IllegalStateException(SimulatedHost.this + " has no store");
+            }
+            return threading;
+        }
+
+        /** Ends the process now, by a kill or with the host's power. */
+        void end(boolean power) {
+            left = power ? ownDisk.powerCut(random) : ownDisk.processKill();
+            group.countCut();
+            if (leading != null) {
+                leading.abandon(new IOException("the host is gone"));
+            }
+        }
+
+        @Override
+        public CrashStorage.Outcome before(CrashStorage.Call call) {
+            if (!over() && !group.calm()) {
+                if (random.nextInt(8) == 0) {
+                    ownDisk.writeBack(random);
+                }
+                if (random.nextInt(CALLS_A_LOOK) == 0) {
+                    lookAt(ownDisk.powerCut(random.split()));
+                }
+                if (--callsLeft <= 0) {
+                    group.cut(this);
+                }
+            }
+            return CrashStorage.Outcome.PASS;
+        }
+
+        /** What a power cut at this moment leaves must open, with all that was forced, and take what comes after. */
+        private void lookAt(CrashStorage remains) {
+            group.countCut();
+            try {
+                SimulatedClock other = new SimulatedClock();
+                Engine copy = openAt(remains, other, new SimulatedThreading(random.split(), other));
+                for (int index = mark.entry() + 1; index <= applied; index++) {
+                    RaftModel.Entry entry = raft.entry(index);
+                    if (entry.hasFrame()) {
+                        copy.replay(ByteBuffer.wrap(entry.frame()).asReadOnlyBuffer());
+                    }
+                }
+            } catch (IOException | RuntimeException | Error broken) {
+                // The store would take it for a failure of its disk.
+                group.failed(
+                        new SimulationFailure("a cut of " + SimulatedHost.this + " at " + remains.survived(), broken));
+            }
+        }
+
+        private Engine openAt(CrashStorage remains, SimulatedClock time, SimulatedThreading threads)
+                throws IOException {
+            Engine opened = Engine.openReplica(group.config(), remains, time, threads, STORE_ID, mark.endLsn());
+            if (!over() && opened.position() < mark.endLsn()) {
+                throw new SimulationFailure(SimulatedHost.this + " ends at LSN " + opened.position()
+                        + ", but was forced up to " + mark.endLsn());
+            }
+            return opened;
+        }
+
+        /** After a message, or when this host gave up: a term may be over. */
+        void noticeRole() {
+            RaftCommitLog term = leading;
+            boolean over = !raft.leads() || raft.term() != leadingTerm;
+            if (term != null && over) {
+                if (waiting && group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST) {
+                    waiting = !term.committed(ByteBuffer.wrap(proposed));
+                }
+                term.abandon(new IOException("leadership is lost"));
+            }
+        }
+
+        /** Changes roles when it is time, or applies an entry. Returns whether there was something to do. */
+        boolean goOn() {
+            noticeRole();
+            RaftCommitLog term = leading;
+            if (term != null && term.isAbandoned()) {
+                return !committing && follow(term);
+            }
+            if (applied < raft.committed()) {
+                return apply(raft.entry(applied + 1));
+            }
+            if (term == null
+                    && raft.leads()
+                    && applied > 0
+                    && raft.entry(applied).term() == raft.term()) {
+                lead();
+                return true;
+            }
+            return false;
+        }
+
+        private void lead() {
+            leading = new RaftCommitLog(this::propose);
+            leadingTerm = raft.term();
+            engine().lead(leading);
+        }
+
+        /** What the store accepted and the group did not commit goes with its memory. */
+        private boolean follow(RaftCommitLog term) {
+            leading = null;
+            try {
+                engine().close();
+            } catch (StoreFailedException known) {
+                // It has, as nobody commits its frames any more.
+            }
+            if (!over()) {
+                open();
+            }
+            ByteBuffer last = term.lastCommitted();
+            if (last != null && !over()) {
+                replay(last);
+            }
+            return true;
+        }
+
+        private boolean apply(RaftModel.Entry entry) {
+            if (entry.hasFrame()) {
+                ByteBuffer frame = ByteBuffer.wrap(entry.frame()).asReadOnlyBuffer();
+                if (leading != null) {
+                    if (!leading.committed(frame)) {
+                        leading.abandon(new IOException("an entry of another leader"));
+                        return true;
+                    }
+                    waiting = false;
+                } else if (!replay(frame)) {
+                    applied++;
+                    return true;
+                }
+                if (over()) {
+                    return true;
+                }
+                marks.add(new Mark(applied + 1, Proposal.endLsn(frame)));
+            }
+            applied++;
+            return true;
+        }
+
+        /** Returns false for a frame that every host leaves out. */
+        private boolean replay(ByteBuffer frame) {
+            try {
+                engine().replay(frame);
+                return true;
+            } catch (FrameRefusedException refused) {
+                if (!over() && Proposal.previousLsn(frame) >= engine().position()) {
+                    throw new SimulationFailure(SimulatedHost.this + " lacks a frame", refused);
+                }
+                return false;
+            } catch (CaravanException failed) {
+                if (!over()) {
+                    throw new SimulationFailure(SimulatedHost.this + " cannot follow", failed);
+                }
+                return true;
+            }
+        }
+
+        /** On the flusher, which waits while everything else goes on. */
+        private void propose(byte[] frame, Proposal proposal) {
+            committing = true;
+            waiting = true;
+            proposed = frame;
+            group.enter();
+            try {
+                if (!over() && raft.leads() && raft.term() == leadingTerm) {
+                    raft.propose(frame);
+                    await(leading);
+                }
+            } catch (RuntimeException | Error broken) {
+                group.failed(broken);
+            } finally {
+                group.leave();
+                committing = false;
+            }
+            if (waiting) {
+                proposal.fail(new IOException("this host leads no longer"));
+            }
+        }
+
+        private void await(RaftCommitLog term) {
+            int steps = 0;
+            while (waiting && !term.isAbandoned() && !over()) {
+                if (group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_AT_THE_LEADERS_FORCE) {
+                    waiting = !term.committed(ByteBuffer.wrap(proposed));
+                    return;
+                }
+                if (++steps > MAX_WAIT_STEPS) {
+                    raft.giveUp();
+                    noticeRole();
+                } else if (!goOn()) {
+                    group.step();
+                }
+            }
+        }
+
+        /** Forces the store, and notes what it needs no entries for any more. */
+        void force() {
+            boolean lies = group.lie() == SimulatedGroup.Lie.MARKS_WHAT_IS_NOT_FORCED;
+            long forced = lies ? engine().position() : engine().force();
+            while (!over() && !marks.isEmpty() && marks.getFirst().endLsn() <= forced) {
+                mark = marks.removeFirst();
+            }
+        }
+    }
+}

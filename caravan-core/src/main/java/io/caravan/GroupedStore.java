@@ -1,0 +1,252 @@
+package io.caravan;
+
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.IntPredicate;
+import java.util.function.LongConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several stores as one, so that their logs are written and forced at the same time: its groups. A list whose id is
+ * above zero is in the group whose number is the id modulo the number of groups. Of lists with other ids each group has
+ * its own; here they are those of the first, and {@link #groups()} has the others'.
+ *
+ * <p><b>What differs from one store.</b> A batch must concern one group. Callbacks come in the order of acceptance within
+ * a group only. A crash takes back what was not acknowledged group by group: a later write of one group may be there and
+ * an earlier one of another not. A group that has failed or is full refuses its own writes; the others go on. It is
+ * writable when all groups are.
+ */
+public final class GroupedStore implements ListStore {
+    private final List<ListStore> groups;
+
+    /** Puts stores together; they belong to this one from here on. */
+    public GroupedStore(List<? extends ListStore> groups) {
+        if (groups.isEmpty()) {
+            throw new IllegalArgumentException("there must be a group");
+        }
+        this.groups = List.copyOf(groups);
+    }
+
+    @Override
+    public List<ListStore> groups() {
+        return groups;
+    }
+
+    private ListStore groupOf(long id) {
+        return groups.get(id <= 0 ? 0 : (int) (id % groups.size()));
+    }
+
+    private ListStore groupOf(WriteBatch batch) {
+        List<ListStore> concerned = Stream.concat(
+                        batch.operations().stream().map(WriteBatch.Operation::id),
+                        batch.expectations().stream().map(WriteBatch.Expectation::id))
+                .map(this::groupOf)
+                .distinct()
+                .toList();
+        if (concerned.size() > 1) {
+            throw new IllegalArgumentException("a batch must concern lists of one group");
+        }
+        return concerned.isEmpty() ? groups.get(0) : concerned.get(0);
+    }
+
+    @Override
+    public void append(long id, byte[] value, WriteCallback callback) {
+        groupOf(id).append(id, value, callback);
+    }
+
+    @Override
+    public void append(long id, ByteBuffer value, WriteCallback callback) {
+        groupOf(id).append(id, value, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> append(long id, byte[] value) {
+        return groupOf(id).append(id, value);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        groupOf(batch).write(batch, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> write(WriteBatch batch) {
+        return groupOf(batch).write(batch);
+    }
+
+    @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        return groupOf(batch).tryWrite(batch, callback);
+    }
+
+    @Override
+    public void get(long id, EntryStream stream) {
+        groupOf(id).get(id, stream);
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        groupOf(id).get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        groupOf(id).getNewestFirst(id, beforeSequence, stream);
+    }
+
+    @Override
+    public void trim(long id, long count, WriteCallback callback) {
+        groupOf(id).trim(id, count, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> trim(long id, long count) {
+        return groupOf(id).trim(id, count);
+    }
+
+    @Override
+    public void trimTo(long id, long firstSequence, WriteCallback callback) {
+        groupOf(id).trimTo(id, firstSequence, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> trimTo(long id, long firstSequence) {
+        return groupOf(id).trimTo(id, firstSequence);
+    }
+
+    @Override
+    public void delete(long id, WriteCallback callback) {
+        groupOf(id).delete(id, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> delete(long id) {
+        return groupOf(id).delete(id);
+    }
+
+    @Override
+    public @Nullable ListInfo info(long id) {
+        return groupOf(id).info(id);
+    }
+
+    @Override
+    public @Nullable ListInfo accepted(long id) {
+        return groupOf(id).accepted(id);
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        groupOf(id).acceptedLengths(id, more);
+    }
+
+    /** As in any store; ids that each group has lists of its own for come once for each. */
+    @Override
+    public void forEachList(LongConsumer ids) {
+        groups.forEach(group -> group.forEachList(ids));
+    }
+
+    /** The groups' counters and gauges together; see {@link GroupStats}. */
+    @Override
+    public StoreStats stats() {
+        return GroupStats.together(groups.stream().map(ListStore::stats).toList());
+    }
+
+    /** Each group lies on disk by itself: ask {@link #groups()}. */
+    @Override
+    public StoreLayout layout() {
+        throw new UnsupportedOperationException("each group has a layout of its own");
+    }
+
+    @Override
+    public Group group() {
+        List<Group> opened = groups.stream().map(ListStore::group).toList();
+        return () -> opened.forEach(Group::close);
+    }
+
+    @Override
+    public boolean writable() {
+        for (ListStore group : groups) {
+            if (!group.writable()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Waits for one group after the other; one that was writable may not be any more when the action is run. */
+    @Override
+    public void onWritable(Runnable action) {
+        onWritable(groups.iterator(), new Once(action));
+    }
+
+    private static void onWritable(Iterator<ListStore> rest, Once action) {
+        if (!rest.hasNext()) {
+            action.run();
+            return;
+        }
+        rest.next().onWritable(() -> {
+            try {
+                onWritable(rest, action);
+            } catch (StoreClosedException closed) {
+                if (action.ran) {
+                    throw closed;
+                }
+                // Whoever waits finds out.
+                action.run();
+            }
+        });
+    }
+
+    /** An action that may throw what a closed store throws. */
+    private static final class Once implements Runnable {
+        private final Runnable action;
+        private boolean ran;
+
+        Once(Runnable action) {
+            this.action = action;
+        }
+
+        @Override
+        public void run() {
+            ran = true;
+            action.run();
+        }
+    }
+
+    /** The first group's; futures complete on that of the group that they concern. */
+    @Override
+    public Executor futureExecutor() {
+        return groups.get(0).futureExecutor();
+    }
+
+    @Override
+    public void flush() {
+        all(groups.iterator(), ListStore::flush);
+    }
+
+    @Override
+    public void checkpoint() {
+        all(groups.iterator(), ListStore::checkpoint);
+    }
+
+    @Override
+    public void close() {
+        all(groups.iterator(), ListStore::close);
+    }
+
+    /** Goes on with the others when one fails. */
+    private static void all(Iterator<ListStore> rest, Consumer<ListStore> action) {
+        if (rest.hasNext()) {
+            try {
+                action.accept(rest.next());
+            } finally {
+                all(rest, action);
+            }
+        }
+    }
+}

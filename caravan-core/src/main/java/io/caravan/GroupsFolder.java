@@ -1,0 +1,162 @@
+package io.caravan;
+
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
+import io.caravan.io.ReadOnlyStorage;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * The directory of a store in groups: a folder for each group's store, and a file that says how many there are. The file
+ * comes last, so with it all groups exist, and one that is missing later has been lost.
+ */
+final class GroupsFolder implements AutoCloseable {
+    private final Path directory;
+    private final FileStorage storage;
+    private final int groups;
+    private boolean made;
+    private boolean closed;
+
+    private GroupsFolder(Path directory, FileStorage storage, int groups, boolean made) {
+        this.directory = directory;
+        this.storage = storage;
+        this.groups = groups;
+        this.made = made;
+    }
+
+    /**
+     * Locks the directory, which is created when it is missing. Changes nothing in it before {@link #made()}.
+     *
+     * @throws StoreDirectoryException when it was made with another number of groups, lacks one of them, or holds
+     *     something else
+     */
+    static GroupsFolder open(Path directory, int groups) throws IOException {
+        FileStorage storage = FileStorage.openOrCreate(directory);
+        try {
+            List<String> names = storage.list();
+            boolean made = names.contains(FileNames.GROUPS);
+            requireOurs(directory, names, groups, made ? count(storage) : groups);
+            GroupsFolder opened = new GroupsFolder(directory, storage, groups, made);
+            if (made) {
+                opened.requireStores();
+            }
+            return opened;
+        } catch (IOException | RuntimeException refused) {
+            storage.close();
+            throw refused;
+        }
+    }
+
+    private static void requireOurs(Path directory, List<String> names, int wanted, int found) {
+        if (names.stream().anyMatch(FileNames::isOurs)) {
+            throw otherNumber(directory, 1, wanted);
+        }
+        if (found != wanted) {
+            throw otherNumber(directory, found, wanted);
+        }
+        for (String name : names) {
+            boolean ours = name.equals(FileNames.GROUPS)
+                    || name.equals(FileNames.GROUPS + FileNames.TEMPORARY_ENDING)
+                    || name.equals("lost+found")
+                    || IntStream.range(0, wanted).mapToObj(FileNames::group).anyMatch(name::equals);
+            if (!ours) {
+                throw new StoreDirectoryException(directory.resolve(name) + " is not of a store in " + wanted
+                        + " groups; move what is not Caravan's elsewhere, or name another directory");
+            }
+        }
+    }
+
+    /** Says that the directory has another number of groups, and what to do. */
+    static StoreDirectoryException otherNumber(Path directory, int found, int wanted) {
+        return new StoreDirectoryException(
+                directory + " was made with --groups " + found + " and cannot be opened with "
+                        + wanted + ": a directory keeps its number of groups. Start with --groups " + found
+                        + ", or copy its documents to a server with a new directory");
+    }
+
+    /** The number of groups of a directory, also one that is in use; 1 when it has none. */
+    static int count(Path directory) throws IOException {
+        return Files.exists(directory.resolve(FileNames.GROUPS)) ? count(ReadOnlyStorage.of(directory)) : 1;
+    }
+
+    private static int count(Storage storage) throws IOException {
+        try (StoreFile file = storage.open(FileNames.GROUPS)) {
+            ByteBuffer header = header();
+            file.read(header, 0);
+            return (int) FileHeader.get(header.flip(), FileHeader.Kind.GROUPS, file.path())
+                    .number();
+        }
+    }
+
+    private static ByteBuffer header() {
+        return ByteBuffer.allocate(FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** A group's store must not begin anew because its disk is not mounted, or its folder was moved. */
+    private void requireStores() throws IOException {
+        for (int group = 0; group < groups; group++) {
+            if (!isStore(folder(group))) {
+                throw new StoreDirectoryException(folder(group) + " is missing or holds no store, but is one of the "
+                        + groups + " groups of " + directory + ": put it back, or restore the whole directory from a"
+                        + " backup");
+            }
+        }
+    }
+
+    private static boolean isStore(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.anyMatch(file ->
+                    FileNames.CHECKPOINT.number(file.getFileName().toString()).isPresent());
+        }
+    }
+
+    /** Where the store of a group is. */
+    Path folder(int group) {
+        return directory.resolve(FileNames.group(group));
+    }
+
+    /** Whether all groups' stores have been there before. */
+    boolean isMade() {
+        return made;
+    }
+
+    /** Notes, durably, that all groups' stores are there. */
+    void made() throws IOException {
+        write(storage, groups);
+        made = true;
+    }
+
+    /** Writes the file that says how many groups there are. */
+    static void write(Storage storage, int groups) throws IOException {
+        String temporary = FileNames.GROUPS + FileNames.TEMPORARY_ENDING;
+        ByteBuffer header = header();
+        FileHeader.put(header, FileHeader.Kind.GROUPS, new FileHeader.Fields(0, groups, 0));
+        try (StoreFile file = storage.create(temporary, FileHeader.BYTES)) {
+            file.write(header, 0);
+            file.force();
+        }
+        storage.rename(temporary, FileNames.GROUPS);
+        storage.forceDirectory();
+    }
+
+    /** Idempotent: a second call must not let go of what somebody else has locked meanwhile. */
+    @Override
+    public synchronized void close() throws IOException {
+        if (!closed) {
+            closed = true;
+            storage.close();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package io.caravan;
+
+import io.caravan.format.FileNames;
+import io.caravan.io.NewDirectory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a data directory holds: one store, or several {@linkplain GroupedStore groups}, each in a folder of its own. How
+ * many there are is settled when the directory is made. With one, this is {@link DurableListStore} and nothing more.
+ */
+public final class StoreGroups implements AutoCloseable {
+    /** The most groups of a directory. */
+    public static final int MAX_GROUPS = 16;
+
+    private final @Nullable GroupsFolder folder;
+    private final List<DurableListStore> stores;
+    private final ListStore store;
+
+    private StoreGroups(@Nullable GroupsFolder folder, List<DurableListStore> stores) {
+        this.folder = folder;
+        this.stores = stores;
+        this.store = folder == null ? stores.get(0) : new GroupedStore(stores);
+    }
+
+    /**
+     * Opens what the config's directory holds, and makes it when there is nothing.
+     *
+     * @param config of each group's store; the directory is that of all of them
+     * @param groups from 1 to {@value #MAX_GROUPS}
+     * @throws StoreDirectoryException when the directory was made with another number of groups, lacks one of them, or
+     *     holds something else; nothing was changed
+     * @see DurableListStore#open(StoreConfig) the other errors
+     */
+    public static StoreGroups open(StoreConfig config, int groups) {
+        Arguments.between(groups, 1, MAX_GROUPS, "groups");
+        Path directory = config.directory();
+        if (groups == 1) {
+            int found = count(directory);
+            if (found != 1) {
+                throw GroupsFolder.otherNumber(directory, found, 1);
+            }
+            return new StoreGroups(null, List.of(DurableListStore.open(config)));
+        }
+        return OwnThread.call("open " + directory, () -> open(GroupsFolder.open(directory, groups), config, groups));
+    }
+
+    private static StoreGroups open(GroupsFolder folder, StoreConfig config, int groups) throws IOException {
+        List<DurableListStore> opened = new ArrayList<>(groups);
+        boolean whole = false;
+        try {
+            for (int group = 0; group < groups; group++) {
+                opened.add(DurableListStore.open(config.withDirectory(folder.folder(group))));
+            }
+            if (!folder.isMade()) {
+                requireEmpty(config.directory(), opened);
+                folder.made();
+            }
+            whole = true;
+            return new StoreGroups(folder, List.copyOf(opened));
+        } finally {
+            if (!whole) {
+                closeAll(opened, folder);
+            }
+        }
+    }
+
+    /** Making the groups was cut off before anything was written, unless somebody has taken the file away. */
+    private static void requireEmpty(Path directory, List<DurableListStore> stores) {
+        if (stores.stream().anyMatch(store -> store.stats().lists() > 0)) {
+            throw new StoreDirectoryException(directory + " has groups with documents, but its file " + FileNames.GROUPS
+                    + " is missing: put it back, or restore the whole directory from a backup");
+        }
+    }
+
+    private static int count(Path directory) {
+        return OwnThread.call("look at " + directory, () -> GroupsFolder.count(directory));
+    }
+
+    /**
+     * The folders of the stores that a directory holds, open or not: the directory itself, or that of each group.
+     *
+     * @throws CorruptStoreException when the file that says how many groups there are is damaged
+     */
+    public static List<Path> folders(Path directory) {
+        int groups = count(directory);
+        return groups == 1
+                ? List.of(directory)
+                : IntStream.range(0, groups)
+                        .mapToObj(group -> directory.resolve(FileNames.group(group)))
+                        .toList();
+    }
+
+    /** All of it as one store; closing that leaves the directory locked. */
+    public ListStore store() {
+        return store;
+    }
+
+    /**
+     * Copies it while it is used, as {@link DurableListStore#backup} does, one group after the other: each group's copy is
+     * as of a moment of its own, and of all moments none is before this was called.
+     *
+     * @return of several groups, sums
+     */
+    public BackupReport backup(Path target, BackupReport.Progress progress) {
+        if (folder == null) {
+            return stores.get(0).backup(target, progress);
+        }
+        return OwnThread.call("back up to " + target, () -> {
+            try (NewDirectory copy = NewDirectory.begin(target, StoreGroups::isOfCopy)) {
+                BackupReport report = copyAll(copy, progress);
+                GroupsFolder.write(copy.storage(), stores.size());
+                copy.publish();
+                return report;
+            }
+        });
+    }
+
+    private BackupReport copyAll(NewDirectory copy, BackupReport.Progress progress) {
+        BackupReport all = new BackupReport(0, 0, 0, 0);
+        for (int group = 0; group < stores.size(); group++) {
+            long before = all.bytes();
+            BackupReport part = stores.get(group)
+                    .backup(
+                            copy.path().resolve(FileNames.group(group)),
+                            (done, total) -> progress.at(before + done, before + total));
+            all = new BackupReport(
+                    all.lsn() + part.lsn(),
+                    all.checkpoint() + part.checkpoint(),
+                    all.files() + part.files(),
+                    all.bytes() + part.bytes());
+        }
+        return all;
+    }
+
+    /** Whether an attempt that was cut off may have left this, by its path in the copy. */
+    private static boolean isOfCopy(String path) {
+        int slash = path.indexOf('/');
+        String first = slash < 0 ? path : path.substring(0, slash);
+        boolean group = IntStream.range(0, MAX_GROUPS)
+                .mapToObj(FileNames::group)
+                .anyMatch(name -> first.equals(name) || first.equals(name + NewDirectory.ENDING));
+        return slash < 0
+                ? group || first.startsWith(FileNames.GROUPS)
+                : group && FileNames.isOurs(path.substring(slash + 1));
+    }
+
+    /** Closes all stores and lets go of the directory. Idempotent. */
+    @Override
+    public void close() {
+        closeAll(stores, folder);
+    }
+
+    private static void closeAll(List<DurableListStore> stores, @Nullable GroupsFolder folder) {
+        try {
+            if (!stores.isEmpty()) {
+                new GroupedStore(stores).close();
+            }
+        } finally {
+            if (folder != null) {
+                OwnThread.call("let go of the directory", () -> {
+                    folder.close();
+                    return folder;
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.Spaces;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** How old a change may get before it is archived: as old as its document's space says, else as the server does. */
+final class Intervals {
+    private final Spaces spaces;
+    private final Duration server;
+
+    Intervals(Spaces spaces, Duration server) {
+        this.spaces = spaces;
+        this.server = server;
+    }
+
+    /** The greatest age of a change of this document that is not archived, in milliseconds. */
+    long afterMillis(DocumentName name) {
+        Space space = spaces.find(name);
+        long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
+        return seconds == 0 ? server.toMillis() : TimeUnit.SECONDS.toMillis(seconds);
+    }
+
+    /** How long a round through all documents may take, so that none gets too old. */
+    Duration round() {
+        Duration shortest = spaces.all().stream()
+                .mapToLong(space -> space.settings().get(SpaceSetting.ARCHIVE_AFTER))
+                .filter(seconds -> seconds > 0)
+                .mapToObj(Duration::ofSeconds)
+                .filter(after -> after.compareTo(server) < 0)
+                .min(Duration::compareTo)
+                .orElse(server);
+        return shortest.multipliedBy(4).dividedBy(5);
+    }
+}

@@ -1,0 +1,272 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.carry.Importer.Outcome;
+import io.caravan.server.cli.carry.Mirror.RefusedException;
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings documents to another server, and goes on with what changes: it looks at what each is, in rounds, and brings what
+ * is not yet there. Ends when it is stopped, or the one document was moved. For one thread, except the progress.
+ */
+final class Following {
+    private static final int AHEAD_DOCUMENTS = 250;
+    /** Between two looks at documents of which none has changed. */
+    private static final long MIN_PAUSE_MILLIS = 50;
+
+    private static final long MAX_PAUSE_MILLIS = 5_000;
+    /** What was refused is tried again after this. */
+    private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Pair pair;
+    private final Mirror mirror;
+    private final Existing existing;
+    private final byte @Nullable [] name;
+    private final byte[] prefix;
+    private final Consumer<String> tell;
+    /** When each was refused. */
+    private final Map<DocumentName, Long> refused = new HashMap<>();
+
+    /** That of {@link Pair#openings} at which some document was seen to be there. */
+    private int seenOpening;
+
+    private boolean bulkDone;
+    private long changedValues;
+    private boolean moved;
+    private volatile long documents;
+    private volatile long behind;
+    private volatile long roundMillis;
+
+    /**
+     * Nothing is brought yet.
+     *
+     * @param name of the one document; null for all whose names begin with the prefix
+     */
+    Following(
+            Pair pair, Mirror mirror, Existing existing, byte @Nullable [] name, byte[] prefix, Consumer<String> tell) {
+        this.pair = pair;
+        this.mirror = mirror;
+        this.existing = existing;
+        this.name = name;
+        this.prefix = prefix;
+        this.tell = tell;
+    }
+
+    /** Follows until it is stopped. */
+    void follow() throws IOException {
+        if (name != null) {
+            requireThere(name);
+        }
+        pair.run(() -> {
+            while (!pair.stopped() && !moved) {
+                long started = System.nanoTime();
+                round();
+                roundMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+                if (changedValues == 0) {
+                    pair.sleep(Math.max(MIN_PAUSE_MILLIS, Math.min(MAX_PAUSE_MILLIS, roundMillis)));
+                }
+            }
+        });
+    }
+
+    private void requireThere(byte[] one) throws IOException {
+        pair.run(() -> {
+            if (Mirror.describe(pair.source(), DocumentName.of(one)) == null) {
+                throw ClientException.missing(new String(one, UTF_8));
+            }
+        });
+    }
+
+    /** Looks at all documents once, and brings what has changed. */
+    void round() throws IOException {
+        if (name == null && !bulkDone) {
+            bulk();
+        }
+        changedValues = 0;
+        if (name == null) {
+            roundOfAll();
+        } else {
+            some(List.of(name), new HashSet<>());
+        }
+        documents = mirror.names().size();
+        behind = changedValues;
+        seenOpening = pair.openings();
+        pair.well();
+    }
+
+    /** Brings many short documents at a time; what changes meanwhile is left to the rounds. */
+    private void bulk() throws IOException {
+        Progress silent = new Progress(new PrintWriter(Writer.nullWriter()), false, "");
+        try (Importer importer =
+                        Importer.following(pair.openTarget(), existing, existing.replaced(), new Bulk(), silent);
+                Exporter exporter = new Exporter(pair.openSource(), importer, silent)) {
+            exporter.all(prefix, mirror.names());
+            importer.finish();
+        }
+        bulkDone = true;
+    }
+
+    private final class Bulk implements Importer.Outcomes {
+        @Override
+        public void settled(byte[] brought, Outcome outcome, String why) {
+            // The round that follows says whether one comes back to where it has left a redirect.
+            if (outcome == Outcome.REFUSED && !why.contains("has been moved to ")) {
+                refuse(DocumentName.of(brought), why);
+            }
+        }
+
+        @Override
+        public void waits(String why) {
+            tell.accept(why);
+        }
+
+        @Override
+        public void same(byte[] brought, Description here, Description there) {
+            mirror.same(brought, here, there);
+            documents = mirror.names().size();
+        }
+    }
+
+    private void roundOfAll() throws IOException {
+        Set<DocumentName> unseen = new HashSet<>(mirror.names());
+        int before = unseen.size();
+        Names names = Names.before();
+        do {
+            names = pair.source().scan(names, prefix);
+            someAtATime(names.names(), unseen);
+        } while (!names.last() && !pair.stopped());
+        if (!pair.stopped()) {
+            requireSameStore(!unseen.isEmpty() && unseen.size() == before);
+            someAtATime(unseen.stream().map(DocumentName::toBytes).toList(), new HashSet<>());
+        }
+    }
+
+    /** That none of them is there after a new start is more likely to be another store than their deletion. */
+    private void requireSameStore(boolean allGone) {
+        if (allGone && seenOpening != pair.openings()) {
+            throw ClientException.otherState("the server was started anew, and has none of the documents any more that"
+                    + " were copied from it: is it another store? nothing was deleted at the other server");
+        }
+    }
+
+    private void someAtATime(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
+        for (int at = 0; at < names.size() && !pair.stopped(); at += AHEAD_DOCUMENTS) {
+            some(names.subList(at, Math.min(names.size(), at + AHEAD_DOCUMENTS)), unseen);
+        }
+    }
+
+    private void some(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
+        Carrier source = pair.source();
+        names.forEach(source::askDescription);
+        Map<DocumentName, @Nullable Description> changed = new HashMap<>();
+        for (byte[] each : names) {
+            DocumentName document = DocumentName.of(each);
+            unseen.remove(document);
+            try {
+                Description now = source.description();
+                if (!mirror.isUpToDate(document, now)) {
+                    changed.put(document, now);
+                }
+            } catch (ClientException notSeen) {
+                left(document, notSeen);
+            }
+        }
+        requireSameStore(name != null && changed.containsValue(null));
+        for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
+            if (!pair.stopped()) {
+                bring(each.getKey(), each.getValue());
+            }
+        }
+    }
+
+    /** What was moved elsewhere stays where it was copied to; what cannot be seen is looked at again. */
+    private void left(DocumentName document, ClientException why) {
+        if (!why.isOtherState()) {
+            throw why;
+        }
+        if (why.isMoved()) {
+            mirror.forget(document);
+            tell.accept(why.getMessage() + "; it is not followed any more");
+            moved = name != null;
+        }
+    }
+
+    private void bring(DocumentName document, @Nullable Description now) throws IOException {
+        Long refusedNanos = refused.get(document);
+        if (refusedNanos != null && System.nanoTime() - refusedNanos < REFUSED_NANOS) {
+            return;
+        }
+        try {
+            changedValues += now == null ? 1 : Math.max(1, mirror.behind(document, now));
+            mirror.bring(pair.source(), pair.target(), document, now);
+            refused.remove(document);
+        } catch (RefusedException refusal) {
+            refuse(document, String.valueOf(refusal.getMessage()));
+        } catch (ClientException changing) {
+            // It is looked at again at once.
+            if (!changing.isOtherState()) {
+                throw changing;
+            }
+        }
+    }
+
+    /** Notes, and tells once, why a document is not brought. */
+    void refuse(DocumentName document, String why) {
+        if (refused.put(document, System.nanoTime()) == null) {
+            tell.accept(why);
+        }
+    }
+
+    /** What was refused has been taken. */
+    void accepted(DocumentName document) {
+        refused.remove(document);
+    }
+
+    /** Number of documents that the other server does not take. */
+    int refused() {
+        return refused.size();
+    }
+
+    /** How far it is. */
+    String progress() {
+        return documents + " documents, " + Figures.size(mirror.bytes()) + " brought since; the last look found "
+                + Figures.count(behind, "value") + " to bring, in " + roundMillis + " ms";
+    }
+
+    /** What it has come to, as text. */
+    String line() {
+        return "followed " + Figures.count(documents, "document") + ": brought "
+                + Figures.count(mirror.values(), "value") + ", " + Figures.size(mirror.bytes())
+                + "; " + (behind == 0 ? "nothing was left to bring" : "some " + behind + " values were left to bring")
+                + " at the last look" + Importer.some(refused.size(), "refused");
+    }
+
+    /** What it has come to, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", documents);
+        json.writeNumberField("values", mirror.values());
+        json.writeNumberField("bytes", mirror.bytes());
+        json.writeNumberField("behind", behind);
+        json.writeNumberField("refused", refused.size());
+    }
+}

@@ -1,0 +1,244 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.carry.Mirror.RefusedException;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.document.Whereabouts;
+import java.io.IOException;
+import java.util.OptionalLong;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves documents to another server while clients write to them: each is brought until little is missing, then fenced,
+ * brought to its end, compared, and replaced by a redirect. Wherever this ends, another run goes on. For one thread,
+ * except the progress.
+ */
+final class Moving {
+    /** A document that lacks no more is fenced: so much is brought in a moment. */
+    private static final long NEAR_VALUES = 1_000;
+    /** One that is written to faster than it is brought is fenced after so many looks. */
+    private static final int CATCH_UPS = 20;
+
+    private static final int DRAINS = 3;
+    private static final int PASSES = 20;
+    /** Greatest holder: a number of 18 digits, as over HTTP. */
+    private static final long HOLDERS = 1_000_000_000_000_000_000L;
+
+    private final Pair pair;
+    private final Mirror mirror;
+    private final Following following;
+    private final Whereabouts to;
+    private final long holder = ThreadLocalRandom.current().nextLong(HOLDERS);
+    private volatile long moved;
+    private long already;
+    private boolean able;
+
+    /**
+     * Nothing is moved yet.
+     *
+     * @param following brings the documents
+     * @param to where clients are sent
+     */
+    Moving(Pair pair, Mirror mirror, Following following, Whereabouts to) {
+        this.pair = pair;
+        this.mirror = mirror;
+        this.following = following;
+        this.to = to;
+    }
+
+    /** Moves one document. */
+    void one(byte[] name) throws IOException {
+        pair.run(() -> {
+            if (!move(DocumentName.of(name))) {
+                throw ClientException.missing(new String(name, UTF_8));
+            }
+            pair.well();
+        });
+    }
+
+    /** Moves all documents whose names begin so, until there is none left that can be moved. */
+    void all(byte[] prefix) throws IOException {
+        pair.run(following::round);
+        long before = -1;
+        for (int i = 0; i < PASSES && before != moved; i++) {
+            before = moved;
+            pair.run(() -> pass(prefix));
+        }
+    }
+
+    private void pass(byte[] prefix) throws IOException {
+        Names names = Names.before();
+        do {
+            names = pair.source().scan(names, prefix);
+            for (byte[] name : names.names()) {
+                move(DocumentName.of(name));
+                pair.well();
+            }
+        } while (!names.last());
+    }
+
+    /** Returns false when there is no such document. */
+    private boolean move(DocumentName name) throws IOException {
+        boolean back = mirror.waitsForFence(pair.target(), name);
+        try {
+            if (Mirror.describe(pair.source(), name) == null) {
+                return false;
+            }
+            String refusal = back ? null : caughtUp(name);
+            if (refusal != null && !mirror.hasAll(pair.source(), pair.target(), name)) {
+                following.refuse(name, refusal);
+                return true;
+            }
+            if (!able && !back) {
+                // A release that knows no moves fails here, before anything is fenced.
+                pair.target().abandon(name.toBytes(), OptionalLong.of(holder));
+                able = true;
+            }
+            pair.source().fence(name.toBytes(), holder, to);
+        } catch (ClientException refusal) {
+            refused(name, refusal);
+            return true;
+        }
+        if (!back && pair.target().abandon(name.toBytes(), OptionalLong.of(holder))) {
+            // The other server has just taken away the fence that this run has set here.
+            following.refuse(
+                    name,
+                    "document '" + name + "' is there already: it is the same server, or one of the same cluster");
+            return true;
+        }
+        String problem;
+        try {
+            problem = drained(name);
+        } catch (ClientException broken) {
+            abandon(name, back);
+            throw broken;
+        }
+        if (problem == null) {
+            redirect(name);
+        } else {
+            following.refuse(
+                    name, problem + (abandon(name, back) ? "" : "; it stays fenced: look, and run this again"));
+        }
+        return true;
+    }
+
+    /** Lets the document change again, unless clients may have found it where it comes back to; returns whether it does. */
+    private boolean abandon(DocumentName name, boolean back) {
+        if (back && !mirror.waitsForFence(pair.target(), name)) {
+            return false;
+        }
+        pair.source().abandon(name.toBytes(), OptionalLong.of(holder));
+        return true;
+    }
+
+    private void redirect(DocumentName name) {
+        try {
+            pair.source().redirect(name.toBytes(), holder);
+            mirror.forget(name);
+            following.accepted(name);
+            moved++;
+        } catch (ClientException abandoned) {
+            refused(name, abandoned);
+        }
+    }
+
+    private void refused(DocumentName name, ClientException refusal) {
+        if (!refusal.isOtherState()) {
+            throw refusal;
+        }
+        String why = String.valueOf(refusal.getMessage());
+        if (refusal.isMoved() && why.endsWith("has been moved to " + to)) {
+            // Perhaps by this run, which has lost the answer.
+            already++;
+            following.accepted(name);
+        } else {
+            following.refuse(name, why);
+        }
+    }
+
+    /** Brings a document until little is missing; returns why the other server does not take it, or null. */
+    private @Nullable String caughtUp(DocumentName name) throws IOException {
+        try {
+            catchUp(name);
+            return null;
+        } catch (RefusedException refusal) {
+            return String.valueOf(refusal.getMessage());
+        }
+    }
+
+    private void catchUp(DocumentName name) throws IOException {
+        for (int i = 0; i < CATCH_UPS; i++) {
+            Description now = Mirror.describe(pair.source(), name);
+            if (now == null || mirror.isUpToDate(name, now)) {
+                return;
+            }
+            if (Arriving.expiresSoon(now)) {
+                throw new RefusedException("document '" + name + "' expires in a moment, and is not moved");
+            }
+            boolean near = mirror.names().contains(name) && mirror.behind(name, now) <= NEAR_VALUES;
+            bringUnlessChanging(name, now);
+            if (near) {
+                return;
+            }
+        }
+    }
+
+    private void bringUnlessChanging(DocumentName name, Description now) throws IOException {
+        try {
+            mirror.bring(pair.source(), pair.target(), name, now);
+        } catch (ClientException changing) {
+            if (!changing.isOtherState()) {
+                throw changing;
+            }
+        }
+    }
+
+    /** Brings what a fenced document lacks there; returns why that cannot be done, or null. */
+    private @Nullable String drained(DocumentName name) throws IOException {
+        try {
+            for (int i = 0; i < DRAINS; i++) {
+                mirror.bringFenced(pair.source(), pair.target(), name, Mirror.describe(pair.source(), name));
+                if (mirror.hasAll(pair.source(), pair.target(), name)) {
+                    return null;
+                }
+                // The other server has lost it, or another one has its name: all of it is looked at anew.
+                mirror.forget(name);
+            }
+            return "document '" + name + "' is not the same at both servers: it is not moved";
+        } catch (RefusedException refusal) {
+            // An earlier run may have ended before its last step, and clients have written to the document there since.
+            return mirror.hasAll(pair.source(), pair.target(), name) ? null : refusal.getMessage();
+        } catch (ClientException refusal) {
+            if (!refusal.isOtherState()) {
+                throw refusal;
+            }
+            return refusal.getMessage();
+        }
+    }
+
+    /** How far it is. */
+    String progress() {
+        return "moved " + Figures.count(moved, "document") + "; " + following.progress();
+    }
+
+    /** What it has come to, as text. */
+    String line() {
+        return "moved " + Figures.count(moved, "document") + " to " + to
+                + Importer.some(already, "had been moved there already")
+                + Importer.some(following.refused(), "refused");
+    }
+
+    /** What it has come to, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("moved", moved);
+        json.writeNumberField("already", already);
+        json.writeNumberField("refused", following.refused());
+    }
+}

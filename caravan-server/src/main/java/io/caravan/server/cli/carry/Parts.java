@@ -1,0 +1,81 @@
+package io.caravan.server.cli.carry;
+
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.document.DocumentImport.Replaced;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sends a document whose number of values is not known before its last: in one change if it is short, else in parts, and
+ * then visible once it is ended. For one thread.
+ */
+final class Parts {
+    /** Counted for each value beside its bytes. */
+    private static final int OVERHEAD_BYTES = 64;
+
+    private final Carrier carrier;
+    private final byte[] name;
+    private final Description document;
+    private final Replaced replaced;
+    private final Patience patience;
+    private List<byte[]> values = new ArrayList<>();
+    private long bytes;
+    private long next;
+    /** The id that the document has at the server once a part was sent. */
+    private long id = -1;
+
+    /**
+     * A document without values yet.
+     *
+     * @param document its first sequence and attributes
+     * @param replaced of what it may take the place
+     */
+    Parts(Carrier carrier, byte[] name, Description document, Replaced replaced, Patience patience) {
+        this.carrier = carrier;
+        this.name = name;
+        this.document = document;
+        this.replaced = replaced;
+        this.patience = patience;
+        this.next = document.first();
+    }
+
+    /** Adds the next value. */
+    void add(byte[] value) {
+        if (bytes + value.length > Importer.PART_BYTES && !values.isEmpty()) {
+            send();
+        }
+        values.add(value);
+        bytes += value.length + OVERHEAD_BYTES;
+    }
+
+    private void send() {
+        if (id < 0) {
+            id = patience.take(() -> carrier.begin(name, document, replaced));
+        }
+        patience.take(() -> carrier.add(name, id, next, values));
+        next += values.size();
+        values = new ArrayList<>();
+        bytes = 0;
+    }
+
+    /** Waits until the document is durable, and visible. */
+    void end() {
+        if (id < 0) {
+            patience.take(() -> {
+                carrier.askToTake(name, document, values, replaced);
+                carrier.taken();
+            });
+        } else {
+            send();
+            patience.take(() -> carrier.end(name, id, next));
+        }
+    }
+
+    /** Takes back what was sent, after a refusal. */
+    void abandon() {
+        if (id >= 0) {
+            carrier.abort(name, id);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package io.caravan.server.cli.carry;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.carry.Importer.Existing;
+import io.caravan.server.cli.carry.StreamSource.Head;
+import io.caravan.server.cli.client.Carrier;
+import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.JsonMessages;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings streams of another server into a server, one after the other, each with sequences from 0, and reads each back to
+ * compare it with what came. One that is there already is compared with what comes instead. In memory are some MiB of
+ * values. For one thread, except {@link #progress}.
+ */
+final class StreamImport implements AutoCloseable {
+    /** How often a stream is begun anew that is closed while it is read. */
+    private static final int TRIES = 3;
+
+    private static final double MEBIBYTE = 1024 * 1024;
+
+    private final StreamSource source;
+    private final Carrier carrier;
+    private final Existing existing;
+    private final Consumer<String> tell;
+    private final Patience patience;
+    private volatile long readBytes;
+    private volatile long documents;
+    private volatile long already;
+    private long values;
+    private long bytes;
+    private long skipped;
+    private long expired;
+    private long refused;
+
+    /** The stream was closed while it was read, so that what was sent of it would be wrong. */
+    private static final class ClosedMeanwhileException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /**
+     * An import into a server.
+     *
+     * @param existing what becomes of a stream whose name is that of another document
+     * @param tell is told which streams were not brought, and why
+     */
+    StreamImport(
+            HttpLink streams,
+            ServerConnection.Connector server,
+            Existing existing,
+            Consumer<String> tell,
+            Retries.Pause pause)
+            throws IOException {
+        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
+        this.carrier = new RespCarrier(server);
+        this.existing = existing;
+        this.tell = tell;
+        this.patience = new Patience(pause, tell);
+    }
+
+    /** Brings one stream. What is wrong with it is told, and others may follow. */
+    void bring(byte[] name) throws IOException {
+        if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
+            refused++;
+            tell.accept("a stream was not imported: a document's name has 1 to " + DocumentName.MAX_BYTES
+                    + " bytes, and this one " + name.length);
+            return;
+        }
+        try {
+            for (int i = 0; i < TRIES; i++) {
+                try {
+                    bringOrCompare(name);
+                    return;
+                } catch (ClosedMeanwhileException again) {
+                    // It can be closed only once, but deleted and begun anew.
+                }
+            }
+            throw ClientException.otherState("changes too fast to be read; run the command again");
+        } catch (ClientException problem) {
+            if (!problem.isOtherState()) {
+                throw problem;
+            }
+            refused++;
+            tell.accept("the stream '" + DocumentName.of(name) + "' " + problem.getMessage());
+        }
+    }
+
+    private void bringOrCompare(byte[] name) throws IOException {
+        Head head = source.describe(name);
+        Map<String, Object> attributes = new HashMap<>(head.attributes());
+        if (head.closed()) {
+            attributes.put("closed", new byte[0]);
+        }
+        Description stream = new Description(-1, 0, 0, -1, attributes);
+        Description there = description(name);
+        if (Arriving.expiresSoon(stream)) {
+            expired++;
+        } else if (there != null && isSame(name, head, stream, there)) {
+            already++;
+        } else if (there != null && existing == Existing.SKIP) {
+            skipped++;
+        } else if (there != null && existing == Existing.REFUSE) {
+            throw ClientException.otherState(
+                    "was not imported: there is another document of this name, which" + " --existing replace replaces");
+        } else {
+            send(name, head, stream);
+        }
+    }
+
+    /** What the server has of this name; null when there is nothing, or nothing that is seen yet. */
+    private @Nullable Description description(byte[] name) {
+        carrier.askDescription(name);
+        try {
+            return carrier.description();
+        } catch (ClientException invisible) {
+            if (!invisible.isOtherState()) {
+                throw invisible;
+            }
+            return null;
+        }
+    }
+
+    private boolean isSame(byte[] name, Head head, Description stream, Description there) throws IOException {
+        if (!Arriving.isAlike(stream, there) || there.first() != stream.first()) {
+            return false;
+        }
+        StreamSum wanted = new StreamSum(head.isJson());
+        read(name, head, wanted::add);
+        return wanted.isSame(sum(name, head, there));
+    }
+
+    private StreamSum sum(byte[] name, Head head, Description there) throws IOException {
+        StreamSum sum = new StreamSum(head.isJson());
+        carrier.read(name, there, value -> sum.add(value.bytes()));
+        return sum;
+    }
+
+    private void read(byte[] name, Head head, StreamSource.Sink sink) throws IOException {
+        boolean closed = source.read(name, head, value -> {
+            readBytes += value.length;
+            sink.take(value);
+        });
+        if (closed != head.closed()) {
+            throw new ClosedMeanwhileException();
+        }
+    }
+
+    private void send(byte[] name, Head head, Description stream) throws IOException {
+        Parts parts = new Parts(carrier, name, stream, existing.replaced(), patience);
+        StreamSum sent = new StreamSum(head.isJson());
+        try {
+            read(name, head, value -> {
+                if (head.isJson()) {
+                    checkJson(name, value);
+                }
+                sent.add(value);
+                parts.add(value);
+            });
+            parts.end();
+        } catch (IOException | ClientException | ClosedMeanwhileException refused) {
+            parts.abandon();
+            throw refused;
+        }
+        compare(name, head, stream, sent);
+    }
+
+    private static void checkJson(byte[] name, byte[] message) {
+        try {
+            JsonMessages.validate(DocumentName.of(name), List.of(message));
+        } catch (DocumentException notJson) {
+            throw ClientException.otherState("has a message that is not JSON: " + notJson.getMessage());
+        }
+    }
+
+    /** Compares what is there with what was sent; others may have appended since. */
+    private void compare(byte[] name, Head head, Description stream, StreamSum sent) throws IOException {
+        Description there = description(name);
+        if (Arriving.expiresSoon(stream)) {
+            expired++;
+            return;
+        }
+        if (there == null
+                || !Arriving.isAlike(stream, there)
+                || there.first() != stream.first()
+                || there.next() < sent.values()
+                || !sent.isSame(sum(name, head, there.until(sent.values())))) {
+            throw ClientException.otherState("is not what was sent: it was changed since, or is damaged");
+        }
+        documents++;
+        values += sent.values();
+        bytes += sent.bytes();
+    }
+
+    /** Number of streams that were not brought. */
+    long refused() {
+        return refused;
+    }
+
+    /** How far it is, as text; from any thread. */
+    String progress() {
+        return String.format(
+                Locale.ROOT,
+                "%,d streams brought, %,d found to be the same, %,.1f MiB read",
+                documents,
+                already,
+                readBytes / MEBIBYTE);
+    }
+
+    /** What has become of the streams, as text. */
+    String line() {
+        return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
+                + Figures.size(bytes) + Importer.some(already, "were there already")
+                + Importer.some(skipped, "skipped") + Importer.some(expired, "had expired")
+                + Importer.some(refused, "refused");
+    }
+
+    /** What has become of the streams, as fields. */
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", documents);
+        json.writeNumberField("values", values);
+        json.writeNumberField("bytes", bytes);
+        json.writeNumberField("already", already);
+        json.writeNumberField("skipped", skipped);
+        json.writeNumberField("expired", expired);
+        json.writeNumberField("refused", refused);
+    }
+
+    @Override
+    public void close() {
+        carrier.close();
+    }
+}

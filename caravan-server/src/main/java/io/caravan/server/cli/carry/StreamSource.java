@@ -1,0 +1,256 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.HttpLink.Answer;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.codec.StreamName;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Reads streams of a server that speaks the Durable Streams protocol, and need not be trusted: what an answer must have is
+ * checked, and no more than a value is in memory. A server that is busy or away is asked again some times; an answer that
+ * was cut off is asked for again, and what came of it before must come again. For one thread.
+ */
+final class StreamSource {
+    /** So many answers without a value are a stream that never ends. */
+    private static final int MAX_EMPTY_ANSWERS = 100;
+
+    private static final int MAX_OFFSET_CHARS = 1024;
+    private static final int MAX_TOLD_CHARS = 200;
+    private static final int MAX_BLOCK_BYTES = 256 * 1024;
+    private static final String START = "-1";
+    private static final String NUMBER = "[0-9]{1,18}";
+    private static final String TYPE = "[ -~]{1,256}";
+    private static final String CONTENT_TYPE = "content-type";
+    private static final int OK = 200;
+    private static final int UNAUTHORIZED = 401;
+    private final HttpLink link;
+    private final int maxValueBytes;
+    private final Retries.Pause pause;
+
+    /** Takes the values of a stream. */
+    interface Sink {
+        void take(byte[] value);
+    }
+
+    /**
+     * What a stream is beside its values.
+     *
+     * @param closed whether nothing will ever follow
+     * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if it has one
+     */
+    record Head(boolean closed, Map<String, Object> attributes) {
+        boolean isJson() {
+            return ContentTypes.isJson(contentType());
+        }
+
+        String contentType() {
+            return new String((byte[]) Objects.requireNonNull(attributes.get(CONTENT_TYPE)), UTF_8);
+        }
+    }
+
+    /** What an answer to a read says besides the values. */
+    private record Chunk(String next, boolean upToDate, boolean closed, boolean empty) {}
+
+    /**
+     * The streams below an address.
+     *
+     * @param maxValueBytes length of a value that is handed out
+     */
+    StreamSource(HttpLink link, int maxValueBytes, Retries.Pause pause) {
+        this.link = link;
+        this.maxValueBytes = maxValueBytes;
+        this.pause = pause;
+    }
+
+    /** What a stream is. Throws {@link ClientException} when there is none, or the answer makes no sense. */
+    Head describe(byte[] name) throws IOException {
+        Retries retries = new Retries(pause);
+        while (true) {
+            try (Answer answer = ask("HEAD", name, "")) {
+                return head(answer);
+            } catch (IOException problem) {
+                retries.after(problem, false);
+            }
+        }
+    }
+
+    private static Head head(Answer answer) {
+        Map<String, Object> attributes = new HashMap<>();
+        attributes.put(CONTENT_TYPE, contentType(answer).getBytes(UTF_8));
+        String ttl = answer.header(StreamHeaders.TTL);
+        String expires = answer.header(StreamHeaders.EXPIRES_AT);
+        if (expires != null) {
+            attributes.put("expires", millis(expires));
+        } else if (ttl != null) {
+            require(ttl.matches(NUMBER), StreamHeaders.TTL, ttl);
+            attributes.put("ttl", Long.parseLong(ttl));
+        }
+        return new Head(flag(answer, StreamHeaders.CLOSED), attributes);
+    }
+
+    private static String contentType(Answer answer) {
+        String type = answer.header("Content-Type");
+        if (type == null) {
+            throw missing("Content-Type");
+        }
+        require(type.matches(TYPE), "Content-Type", type);
+        return type;
+    }
+
+    private static long millis(String time) {
+        try {
+            return Math.max(0, OffsetDateTime.parse(time).toInstant().toEpochMilli());
+        } catch (DateTimeException | ArithmeticException malformed) {
+            throw unfit(StreamHeaders.EXPIRES_AT, time);
+        }
+    }
+
+    private static boolean flag(Answer answer, String header) {
+        return "true".equalsIgnoreCase(answer.header(header));
+    }
+
+    private static void require(boolean fit, String header, String value) {
+        if (!fit) {
+            throw unfit(header, value);
+        }
+    }
+
+    private static ClientException unfit(String header, String value) {
+        return ClientException.otherState(
+                "is answered with a header that makes no sense: " + header + ": " + brief(value));
+    }
+
+    private static ClientException missing(String header) {
+        return ClientException.otherState("is answered without the header " + header
+                + "; is the address that of a server of Durable Streams, and of its streams?");
+    }
+
+    private static String brief(String text) {
+        return text.length() > MAX_TOLD_CHARS ? text.substring(0, MAX_TOLD_CHARS) + "..." : text;
+    }
+
+    /**
+     * Reads a stream from its first value to its end.
+     *
+     * @param head what it was when it was described
+     * @return whether nothing will ever follow
+     * @throws ClientException when the answers make no sense, or the stream is trimmed or deleted meanwhile; the values
+     *     before that were passed on
+     */
+    boolean read(byte[] name, Head head, Sink sink) throws IOException {
+        String offset = START;
+        int empty = 0;
+        while (true) {
+            Chunk chunk = chunk(name, head, offset, sink);
+            // A cache may not know yet that nothing follows.
+            if (chunk.closed() || (chunk.upToDate() && !head.closed())) {
+                return chunk.closed();
+            }
+            empty = chunk.empty() ? empty + 1 : 0;
+            if (chunk.next().equals(offset) || empty > MAX_EMPTY_ANSWERS) {
+                throw ClientException.otherState("does not come to its end: the server says that more follows offset "
+                        + brief(offset) + ", and sends nothing");
+            }
+            offset = chunk.next();
+        }
+    }
+
+    private Chunk chunk(byte[] name, Head head, String offset, Sink sink) throws IOException {
+        // What was taken of the answer, to know it again.
+        StreamSum taken = new StreamSum(true);
+        Retries retries = new Retries(pause);
+        while (true) {
+            long before = taken.values();
+            try (Answer answer = ask("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
+                return take(answer, head, taken, sink);
+            } catch (IOException cut) {
+                retries.after(cut, taken.values() > before);
+            }
+        }
+    }
+
+    private Chunk take(Answer answer, Head head, StreamSum taken, Sink sink) throws IOException {
+        String next = answer.header(StreamHeaders.NEXT_OFFSET);
+        if (next == null) {
+            throw missing(StreamHeaders.NEXT_OFFSET);
+        }
+        require(next.length() <= MAX_OFFSET_CHARS && !next.equals(START), StreamHeaders.NEXT_OFFSET, next);
+        if (!ContentTypes.same(contentType(answer), head.contentType())) {
+            throw ClientException.otherState("has another content type than a moment ago: " + brief(contentType(answer))
+                    + " instead of " + head.contentType());
+        }
+        Pieces pieces = head.isJson()
+                ? Pieces.messages(answer.body(), maxValueBytes)
+                : Pieces.blocks(answer.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
+        passOver(pieces, taken);
+        for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
+            sink.take(value);
+            taken.add(value);
+        }
+        return new Chunk(
+                next, flag(answer, StreamHeaders.UP_TO_DATE), flag(answer, StreamHeaders.CLOSED), taken.values() == 0);
+    }
+
+    /** Passes over what an answer that was cut off had before; it must be the same. */
+    private static void passOver(Pieces pieces, StreamSum taken) throws IOException {
+        StreamSum again = new StreamSum(true);
+        while (again.values() < taken.values()) {
+            byte[] value = pieces.next();
+            if (value == null) {
+                break;
+            }
+            again.add(value);
+        }
+        if (!again.isSame(taken)) {
+            throw ClientException.otherState("was changed while it was read; run the command again");
+        }
+    }
+
+    private Answer ask(String method, byte[] name, String query) throws IOException {
+        String path = StreamName.path(DocumentName.of(name)).substring(StreamName.PREFIX.length() - 1);
+        Answer answer = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
+        if (answer.status() == OK) {
+            return answer;
+        }
+        try (answer) {
+            IOException busy = Retries.busy(link, answer);
+            if (busy != null) {
+                throw busy;
+            }
+            throw refusal(answer);
+        }
+    }
+
+    private ClientException refusal(Answer answer) {
+        if (answer.status() == UNAUTHORIZED) {
+            return ClientException.failed("the server at " + link.base()
+                    + " requires another token: give it in the environment variable CARAVAN_FROM_PASSWORD or with"
+                    + " --from-password-file FILE");
+        }
+        String location = answer.header("Location");
+        return ClientException.otherState(
+                switch (answer.status()) {
+                    case 403 -> "may not be read with this token (403)";
+                    case 404 -> "does not exist there (404)";
+                    case 410 -> "is deleted there, or was trimmed while it was read (410)";
+                    default ->
+                        location == null
+                                ? "is answered with the status " + answer.status()
+                                : "is said to be elsewhere (" + answer.status() + "), at " + brief(location)
+                                        + ": redirects are not followed, as the token is for this server alone";
+                });
+    }
+}

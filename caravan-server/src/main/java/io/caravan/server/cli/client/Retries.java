@@ -1,0 +1,107 @@
+package io.caravan.server.cli.client;
+
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Set;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
+
+/** How often one request is sent again that a server does not answer, and after which pauses. For one thread. */
+public final class Retries {
+    private static final int TRIES = 5;
+    private static final long FIRST_PAUSE_MILLIS = 250;
+    private static final long MAX_PAUSE_SECONDS = 60;
+    private static final long MILLIS = 1_000;
+    /** Statuses of a server that may answer otherwise in a moment, and has done nothing. */
+    private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
+
+    private final Pause pause;
+    private int failures;
+
+    /** Waits before a request is sent again. */
+    public interface Pause {
+        /** The pause of a real run. */
+        Pause REAL = Thread::sleep;
+
+        void millis(long millis) throws InterruptedException;
+    }
+
+    /** The server says that it does not answer now. */
+    public static final class BusyException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private final long pauseMillis;
+
+        private BusyException(String message, long pauseMillis) {
+            super(message);
+            this.pauseMillis = pauseMillis;
+        }
+    }
+
+    public Retries(Pause pause) {
+        this.pause = pause;
+    }
+
+    /** What an answer says that is that of a busy server; null for any other. */
+    public static @Nullable BusyException busy(HttpLink link, HttpLink.Answer answer) {
+        return BUSY.contains(answer.status())
+                ? new BusyException(
+                        "the server at " + link.base() + " is busy, it answers " + answer.status(),
+                        pauseMillis(answer.header("Retry-After")))
+                : null;
+    }
+
+    /** From seconds or a date; 0 when the server does not say. */
+    static long pauseMillis(@Nullable String retryAfter) {
+        if (retryAfter == null) {
+            return 0;
+        }
+        if (retryAfter.matches("[0-9]{1,9}")) {
+            return Long.parseLong(retryAfter) * MILLIS;
+        }
+        try {
+            ZonedDateTime until = ZonedDateTime.parse(retryAfter, DateTimeFormatter.RFC_1123_DATE_TIME);
+            return Math.max(0, Duration.between(Instant.now(), until).toMillis());
+        } catch (DateTimeException | ArithmeticException senseless) {
+            return 0;
+        }
+    }
+
+    /**
+     * Waits until the request may be sent again.
+     *
+     * @param progress whether the failed one has brought something; then counting begins anew
+     * @throws IOException the problem, if no other try will solve it
+     * @throws ClientException when it has failed too often, or the server asks for a longer pause than a minute
+     */
+    public void after(IOException problem, boolean progress) throws IOException {
+        if (problem.getCause() instanceof SSLHandshakeException) {
+            throw problem;
+        }
+        failures = progress ? 1 : failures + 1;
+        if (failures == TRIES) {
+            throw ClientException.failed(
+                    problem.getMessage() + " (tried " + TRIES + " times); to go on, run the command again", problem);
+        }
+        long millis = FIRST_PAUSE_MILLIS << failures - 1;
+        if (problem instanceof BusyException busy && busy.pauseMillis > 0) {
+            millis = busy.pauseMillis;
+        }
+        if (millis > MAX_PAUSE_SECONDS * MILLIS) {
+            throw ClientException.failed(
+                    problem.getMessage() + " and asks to be left alone for " + millis / MILLIS
+                            + " s; to go on then, run the command again",
+                    problem);
+        }
+        try {
+            pause.millis(millis);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", stop);
+        }
+    }
+}

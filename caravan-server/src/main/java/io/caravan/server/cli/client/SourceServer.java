@@ -1,0 +1,53 @@
+package io.caravan.server.cli.client;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The address of the server that documents come from, where it is reached over HTTP; a mixin. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class SourceServer {
+    private static final String PASSWORD_VARIABLE = "CARAVAN_FROM_PASSWORD";
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandLine.Model.CommandSpec spec;
+
+    @Option(
+            names = "--from",
+            paramLabel = "URL",
+            description = "The server that has the documents, at http://HOST:PORT or https://HOST:PORT, instead of"
+                    + " --server, which is reached over RESP.")
+    private @Nullable String url;
+
+    @Option(
+            names = "--from-password-file",
+            paramLabel = "FILE",
+            description = "A file that holds the bearer token there. It can also be set in the environment variable "
+                    + PASSWORD_VARIABLE + ".")
+    private @Nullable Path passwordFile;
+
+    @Option(
+            names = "--from-tls-ca",
+            paramLabel = "FILE",
+            description = "Certificates (PEM) of the authorities to trust there instead of Java's defaults.")
+    private @Nullable Path authorities;
+
+    /** Documents there; null when no such server is named. */
+    @Nullable
+    Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {
+        if (url == null) {
+            return null;
+        }
+        try {
+            return options.carrier(environment, url, passwordFile, authorities, PASSWORD_VARIABLE, "--from-");
+        } catch (IllegalArgumentException unfit) {
+            throw new ParameterException(
+                    spec.commandLine(), "--from is neither http://HOST:PORT nor https://HOST:PORT", unfit);
+        }
+    }
+}

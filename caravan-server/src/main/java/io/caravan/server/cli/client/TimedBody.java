@@ -1,0 +1,132 @@
+package io.caravan.server.cli.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The body of an answer over HTTP, read as it comes: the next part is asked for when the last one was read. Unlike the
+ * client library's own stream, it waits no longer than a time for each. For one reading thread.
+ */
+final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
+    private static final int UNSIGNED = 0xFF;
+
+    /** A part of the body; or its end, by an error or not. */
+    private record Part(
+            List<ByteBuffer> bytes, boolean last, @Nullable Throwable error) {}
+
+    private final Duration timeout;
+    private final BlockingQueue<Part> arrived = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
+    private final Queue<ByteBuffer> current = new ArrayDeque<>();
+    private @Nullable Part end;
+
+    TimedBody(Duration timeout) {
+        this.timeout = timeout;
+    }
+
+    @Override
+    public CompletionStage<InputStream> getBody() {
+        return CompletableFuture.completedStage(this);
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription given) {
+        subscription.complete(given);
+        given.request(1);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> bytes) {
+        arrived.add(new Part(bytes, false, null));
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        arrived.add(new Part(List.of(), true, error));
+    }
+
+    @Override
+    public void onComplete() {
+        arrived.add(new Part(List.of(), true, null));
+    }
+
+    @Override
+    public int read() throws IOException {
+        return fill() ? Objects.requireNonNull(current.peek()).get() & UNSIGNED : -1;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+        if (length == 0) {
+            return 0;
+        }
+        if (!fill()) {
+            return -1;
+        }
+        ByteBuffer next = Objects.requireNonNull(current.peek());
+        int count = Math.min(length, next.remaining());
+        next.get(to, offset, count);
+        return count;
+    }
+
+    /** Waits for bytes; returns false when there are no more. */
+    private boolean fill() throws IOException {
+        while (true) {
+            while (!current.isEmpty() && !current.element().hasRemaining()) {
+                current.remove();
+            }
+            if (!current.isEmpty()) {
+                return true;
+            }
+            if (end == null) {
+                await();
+            }
+            if (end != null) {
+                if (end.error() != null) {
+                    throw new IOException(
+                            "the answer was cut off: " + end.error().getMessage(), end.error());
+                }
+                return false;
+            }
+        }
+    }
+
+    private void await() throws IOException {
+        Part part;
+        try {
+            part = arrived.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", stop);
+        }
+        if (part == null) {
+            throw new IOException("the answer stopped: nothing came for " + timeout.toSeconds() + " s");
+        }
+        if (part.last()) {
+            end = part;
+        } else {
+            current.addAll(part.bytes());
+            subscription.join().request(1);
+        }
+    }
+
+    /** Lets go of the connection, if there is more of the answer. */
+    @Override
+    public void close() {
+        subscription.thenAccept(Flow.Subscription::cancel);
+    }
+}

@@ -1,0 +1,88 @@
+package io.caravan.server.cli.space;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSetting.Unit;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A space as the server describes it.
+ *
+ * @param fields the prefix, the settings that are set, and figures
+ */
+record SpaceFields(Map<String, @Nullable Object> fields) {
+    String prefix() {
+        return DocumentName.printable(String.valueOf(fields.get("prefix")));
+    }
+
+    long figure(String name) {
+        return fields.get(name) instanceof Long number ? number : 0;
+    }
+
+    /** Changes refused for any reason. */
+    long refused() {
+        return figure("refused-sizes") + figure("refused-quotas") + figure("refused-rates");
+    }
+
+    /** The settings as they are given to {@code set}. */
+    String settings() {
+        return Arrays.stream(SpaceSetting.values())
+                .filter(setting -> fields.get(setting.key()) != null)
+                .map(setting -> setting.key() + "=" + fields.get(setting.key()))
+                .collect(Collectors.joining(" "));
+    }
+
+    /** The space on lines of its own. */
+    void print(Output output, boolean json) throws IOException {
+        if (json) {
+            printJson(output);
+            return;
+        }
+        output.line("space " + prefix() + ": " + Figures.count(figure("documents"), "document") + ", "
+                + Figures.size(figure("bytes")));
+        for (SpaceSetting setting : SpaceSetting.values()) {
+            Object value = fields.get(setting.key());
+            if (value != null) {
+                output.line(String.format(Locale.ROOT, "  %-18s %s%s", setting.key(), value, note(setting)));
+            }
+        }
+        output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
+                + Figures.size(figure("written-bytes")) + ", " + Figures.count(figure("retired-values"), "value")
+                + " retired; refused for a size " + figure("refused-sizes") + ", a quota " + figure("refused-quotas")
+                + ", a rate " + figure("refused-rates"));
+    }
+
+    /** What a setting means here. */
+    private String note(SpaceSetting setting) {
+        if (setting.unit() == Unit.BYTES) {
+            return "  (" + Figures.size(figure(setting.key())) + ")";
+        }
+        if (setting.unit() == Unit.MILLISECONDS) {
+            return "  (ms)";
+        }
+        if (setting.unit() == Unit.SECONDS) {
+            return "  (" + Figures.age(Duration.ofSeconds(figure(setting.key()))) + ")";
+        }
+        Object promise = fields.get("promise");
+        return setting == SpaceSetting.DURABILITY && !Objects.equals(promise, fields.get(setting.key()))
+                ? "  (here " + promise + ", which is what the server promises)"
+                : "";
+    }
+
+    void printJson(Output output) throws IOException {
+        output.object(json -> {
+            for (Map.Entry<String, @Nullable Object> field : fields.entrySet()) {
+                json.writeObjectField(field.getKey(), field.getValue());
+            }
+        });
+    }
+}

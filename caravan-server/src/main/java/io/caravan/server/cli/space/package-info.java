@@ -1,0 +1,5 @@
+/** The commands for spaces: settings for all documents whose names begin with a prefix. */
+@NullMarked
+package io.caravan.server.cli.space;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,47 @@
+package io.caravan.server.document;
+
+import io.caravan.ListStore;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.Edit;
+import java.util.List;
+
+/** The journals of deletions, of which each group of the store has one: a deletion is in its document's group. */
+final class DeletionJournals {
+    private final Catalog catalog;
+    private final List<DeletionJournal> journals;
+
+    DeletionJournals(ListStore store, Catalog catalog) {
+        this.catalog = catalog;
+        this.journals = store.groups().stream().map(DeletionJournal::new).toList();
+    }
+
+    private DeletionJournal of(DocumentName name) {
+        return journals.get(catalog.groupOf(name));
+    }
+
+    /** Commits an edit that makes these deletions, if any; see {@link DeletionJournal#commit}. */
+    void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
+        if (deletions.isEmpty()) {
+            edit.commit(callback);
+        } else {
+            of(deletions.get(0).name()).commit(edit, deletions, record, callback);
+        }
+    }
+
+    /** The durable ones, of each group the oldest first. */
+    List<Deletion> pending() {
+        return journals.stream().flatMap(journal -> journal.pending().stream()).toList();
+    }
+
+    /** See {@link DeletionJournal#isPending}. */
+    boolean isPending(DocumentName name) {
+        return of(name).isPending(name);
+    }
+
+    /** Removes a deletion that is archived. */
+    void archived(Deletion deletion) {
+        of(deletion.name()).archived(deletion);
+    }
+}

@@ -1,0 +1,101 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The steps by which a document is moved to another server, for the changes at the one that it leaves. It is fenced, so
+ * that nothing changes it any more; once the other server has all of it, a redirect takes its place. Each method is part
+ * of a change.
+ */
+public final class DocumentMove {
+    private DocumentMove() {}
+
+    /**
+     * Refuses all other changes of a document from now on, whoever asks for them, across restarts. Another run of the
+     * same move takes it over.
+     *
+     * @param holder distinguishes the run
+     * @return the document as it will stay
+     * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
+     *     {@code MOVING} when it is being moved to elsewhere
+     */
+    public static DocumentInfo fence(EditedDocument document, long holder, Whereabouts to) {
+        DocumentName name = document.name();
+        DocumentInfo info = DocumentReads.required(name, document.info());
+        DocumentAttributes attributes = info.attributes();
+        Fence held = attributes.fence();
+        if (held != null && !held.to().equals(to)) {
+            throw moving(name, held);
+        }
+        if (attributes.forks() > 0) {
+            throw new DocumentException(
+                    Reason.HAS_FORKS,
+                    name,
+                    "cannot be moved: " + attributes.forks()
+                            + " documents that were forked off it need its values; move or delete them first",
+                    0,
+                    attributes.forks());
+        }
+        document.moveTo(attributes.withFence(new Fence(holder, to)));
+        return info;
+    }
+
+    /**
+     * Lets a document change again.
+     *
+     * @param holder the run that has fenced it; empty for any
+     * @return whether it was fenced, by this run
+     */
+    public static boolean abandon(EditedDocument document, OptionalLong holder) {
+        DocumentInfo info = document.evenDeleted();
+        Fence held = info == null ? null : info.attributes().fence();
+        if (info == null || held == null || holder.isPresent() && holder.getAsLong() != held.holder()) {
+            return false;
+        }
+        document.moveTo(info.attributes().withoutFence());
+        return true;
+    }
+
+    /**
+     * Deletes a fenced document, and leaves a redirect in its place.
+     *
+     * @return where that leads to
+     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run has not fenced it, or not last
+     */
+    public static Whereabouts redirect(EditedDocument document, long holder) {
+        DocumentInfo info = document.info();
+        Fence held = info == null ? null : info.attributes().fence();
+        if (info == null || held == null || held.holder() != holder) {
+            throw new DocumentException(
+                    Reason.CHANGED_MEANWHILE,
+                    document.name(),
+                    "is not fenced by this run of its move: the move was abandoned, or is run by another");
+        }
+        document.moveAway(info, held.to());
+        return held.to();
+    }
+
+    /**
+     * Removes a redirect, so that the name is free again.
+     *
+     * @return whether there was one
+     */
+    public static boolean forget(EditedDocument document) {
+        DocumentInfo info = document.evenDeleted();
+        @Nullable Whereabouts to = info == null ? null : info.attributes().movedTo();
+        if (to != null) {
+            document.removeRedirect();
+        }
+        return to != null;
+    }
+
+    static DocumentException moving(DocumentName name, Fence fence) {
+        return new DocumentException(
+                Reason.MOVING,
+                name,
+                "is being moved to " + fence.to() + ", and takes no changes until it is there: try again in a moment");
+    }
+}

@@ -1,0 +1,20 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+
+/** The document is at another server now. */
+public final class MovedException extends DocumentException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Whereabouts to;
+
+    MovedException(DocumentName name, Whereabouts to) {
+        super(Reason.MOVED, name, "has been moved to " + to);
+        this.to = to;
+    }
+
+    /** Where it is. */
+    public Whereabouts to() {
+        return to;
+    }
+}

@@ -1,0 +1,52 @@
+package io.caravan.server.document.space;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What has happened in a space since the server started, whatever became of its settings. Thread-safe. */
+final class Activity {
+    final RateLimit writeRate;
+    final RateLimit byteRate;
+    final LongAdder writes;
+    final LongAdder bytes;
+    final LongAdder retired;
+    final LongAdder refusedSizes;
+    final LongAdder refusedQuotas;
+    final LongAdder refusedRates;
+
+    Activity(long nowNanos) {
+        this(
+                new RateLimit(nowNanos),
+                new RateLimit(nowNanos),
+                new LongAdder(),
+                new LongAdder(),
+                new LongAdder(),
+                new LongAdder(),
+                new LongAdder(),
+                new LongAdder());
+    }
+
+    private Activity(
+            RateLimit writeRate,
+            RateLimit byteRate,
+            LongAdder writes,
+            LongAdder bytes,
+            LongAdder retired,
+            LongAdder refusedSizes,
+            LongAdder refusedQuotas,
+            LongAdder refusedRates) {
+        this.writeRate = writeRate;
+        this.byteRate = byteRate;
+        this.writes = writes;
+        this.bytes = bytes;
+        this.retired = retired;
+        this.refusedSizes = refusedSizes;
+        this.refusedQuotas = refusedQuotas;
+        this.refusedRates = refusedRates;
+    }
+
+    /** The same figures, with other rates. */
+    Activity with(RateLimit otherWriteRate, RateLimit otherByteRate) {
+        return new Activity(
+                otherWriteRate, otherByteRate, writes, bytes, retired, refusedSizes, refusedQuotas, refusedRates);
+    }
+}

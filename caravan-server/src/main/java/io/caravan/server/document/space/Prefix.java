@@ -1,0 +1,108 @@
+package io.caravan.server.document.space;
+
+import io.caravan.catalog.DocumentName;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+
+/** What the names of a space's documents begin with: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
+public final class Prefix implements Comparable<Prefix> {
+    /** Greatest length, in bytes. */
+    public static final int MAX_BYTES = 256;
+
+    private final byte[] bytes;
+    private final String label;
+
+    private Prefix(byte[] bytes) {
+        this.bytes = bytes;
+        this.label = labelOf(bytes);
+    }
+
+    /**
+     * A prefix of these bytes, which are not copied and must not change.
+     *
+     * @throws IllegalArgumentException when there are not 1 to {@value #MAX_BYTES} of them
+     */
+    public static Prefix of(byte[] bytes) {
+        if (bytes.length < 1 || bytes.length > MAX_BYTES) {
+            throw new IllegalArgumentException(
+                    "a space's prefix must have 1 to " + MAX_BYTES + " bytes, has " + bytes.length);
+        }
+        return new Prefix(bytes);
+    }
+
+    /** A copy of the bytes. */
+    public byte[] toBytes() {
+        return bytes.clone();
+    }
+
+    int length() {
+        return bytes.length;
+    }
+
+    boolean startsWith(Prefix other) {
+        return bytes.length >= other.bytes.length
+                && Arrays.equals(bytes, 0, other.bytes.length, other.bytes, 0, other.bytes.length);
+    }
+
+    boolean begins(DocumentName name) {
+        return name.startsWith(bytes);
+    }
+
+    /** Whether the name comes before this prefix, byte by byte. */
+    boolean isAfter(DocumentName name) {
+        return name.compareTo(bytes) < 0;
+    }
+
+    /**
+     * The prefix for people, logs and metrics: as text, in which a backslash is doubled and control characters are escaped;
+     * if it is not UTF-8, each byte that is not printable ASCII as {@code \xHH}. No two prefixes have the same label.
+     */
+    public String label() {
+        return label;
+    }
+
+    private static String labelOf(byte[] bytes) {
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+            return DocumentName.printable(text.replace("\\", "\\\\"));
+        } catch (CharacterCodingException notText) {
+            StringBuilder label = new StringBuilder();
+            for (byte each : bytes) {
+                if (each == '\\') {
+                    label.append("\\\\");
+                } else if (each >= ' ' && each < 0x7F) {
+                    label.append((char) each);
+                } else {
+                    label.append(String.format(Locale.ROOT, "\\x%02x", each));
+                }
+            }
+            return label.toString();
+        }
+    }
+
+    @Override
+    public int compareTo(Prefix other) {
+        return Arrays.compareUnsigned(bytes, other.bytes);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Prefix prefix && Arrays.equals(bytes, prefix.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return label;
+    }
+}

@@ -1,0 +1,158 @@
+package io.caravan.server.document.space;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.StoreVersionException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.Attributes;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The spaces' settings as they are kept in a list of the store. An entry says what one space is from then on:
+ *
+ * <ul>
+ *   <li>a version, 1, in one byte;
+ *   <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
+ *   <li>until the end, the settings as {@link Attributes}, the value of each in 8 bytes, big-endian. None of them, when the
+ *       space is removed.
+ * </ul>
+ *
+ * <p>While more than twice as many entries are retained as there are spaces, each change also writes the two oldest again,
+ * so that the list can be trimmed behind them. Not thread-safe.
+ */
+final class SpaceJournal {
+    /** The store's list that holds it. */
+    static final long LIST_ID = -4;
+
+    private static final byte VERSION = 1;
+    private static final String FILE = "list of spaces";
+    private static final int HEAD = Byte.BYTES + Short.BYTES;
+
+    private final ListStore store;
+
+    /** Where the entry of each space is, oldest first. */
+    private Map<Prefix, Long> sequences = new LinkedHashMap<>();
+
+    private SortedMap<Prefix, SpaceSettings> settings = new TreeMap<>();
+    private long nextSequence;
+
+    SpaceJournal(ListStore store) {
+        this.store = store;
+        ListInfo info = store.info(LIST_ID);
+        if (info != null) {
+            nextSequence = info.nextSequence();
+            load();
+        }
+    }
+
+    private void load() {
+        store.get(LIST_ID, new EntryStream() {
+            @Override
+            public boolean next(long sequence, ByteBuffer value) {
+                read(sequence, value);
+                return true;
+            }
+
+            @Override
+            public void finished() {}
+        });
+    }
+
+    private void read(long sequence, ByteBuffer entry) {
+        try {
+            byte version = entry.get();
+            if (version != VERSION) {
+                throw new StoreVersionException(FILE, version, VERSION, VERSION);
+            }
+            byte[] prefix = new byte[Short.toUnsignedInt(entry.getShort())];
+            entry.get(prefix);
+            byte[] encoded = new byte[entry.remaining()];
+            entry.get(encoded);
+            noted(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
+        } catch (BufferUnderflowException | IllegalArgumentException invalid) {
+            throw new CorruptStoreException(FILE, 0, LIST_ID, sequence, "is no space's: " + invalid.getMessage());
+        }
+    }
+
+    private static SpaceSettings decode(byte[] encoded) {
+        Attributes attributes = Attributes.decode(encoded);
+        if (!SpaceSettings.knows(attributes)) {
+            // A release that has added a setting, or a word of one, has written it.
+            throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
+        }
+        return SpaceSettings.decode(attributes);
+    }
+
+    private static void noted(
+            Map<Prefix, Long> sequences,
+            Map<Prefix, SpaceSettings> settings,
+            Prefix prefix,
+            @Nullable SpaceSettings now,
+            long sequence) {
+        sequences.remove(prefix);
+        settings.remove(prefix);
+        if (now != null) {
+            sequences.put(prefix, sequence);
+            settings.put(prefix, now);
+        }
+    }
+
+    /** The spaces as last set. */
+    SortedMap<Prefix, SpaceSettings> settings() {
+        return settings;
+    }
+
+    /**
+     * Writes what a space is from now on. If this throws, nothing has changed.
+     *
+     * @param now null to remove the space
+     * @return completes when that is durable
+     */
+    CompletableFuture<Long> write(Prefix prefix, @Nullable SpaceSettings now) {
+        Map<Prefix, Long> after = new LinkedHashMap<>(sequences);
+        SortedMap<Prefix, SpaceSettings> changed = new TreeMap<>(settings);
+        WriteBatch batch = WriteBatch.create().append(LIST_ID, encode(prefix, now));
+        long next = nextSequence;
+        noted(after, changed, prefix, now, next++);
+        for (int i = 0; i < 2 && next - first(after, next) > 2L * after.size(); i++) {
+            Prefix oldest = after.keySet().iterator().next();
+            batch.append(LIST_ID, encode(oldest, changed.get(oldest)));
+            after.remove(oldest);
+            after.put(oldest, next++);
+        }
+        batch.trimTo(LIST_ID, first(after, next));
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        store.write(batch, WriteCallback.completing(durable));
+        sequences = after;
+        settings = changed;
+        nextSequence = next;
+        return durable;
+    }
+
+    /** Sequence of the oldest entry that counts. */
+    private static long first(Map<Prefix, Long> sequences, long next) {
+        Iterator<Long> oldest = sequences.values().iterator();
+        return oldest.hasNext() ? oldest.next() : next;
+    }
+
+    private static byte[] encode(Prefix prefix, @Nullable SpaceSettings now) {
+        byte[] settings = now == null ? new byte[0] : now.encode().encoded();
+        return ByteBuffer.allocate(HEAD + prefix.length() + settings.length)
+                .put(VERSION)
+                .putShort((short) prefix.length())
+                .put(prefix.toBytes())
+                .put(settings)
+                .array();
+    }
+}

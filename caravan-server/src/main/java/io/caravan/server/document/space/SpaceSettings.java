@@ -1,0 +1,123 @@
+package io.caravan.server.document.space;
+
+import io.caravan.catalog.Attributes;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The settings of a space. Immutable. */
+public final class SpaceSettings {
+    /** Nothing is set. */
+    public static final SpaceSettings NONE = new SpaceSettings(new long[SpaceSetting.values().length]);
+
+    /** By the settings' order; 0 for one that is not set. */
+    private final long[] values;
+
+    private SpaceSettings(long[] values) {
+        this.values = values;
+    }
+
+    /** The setting's value, 0 when it is not set. */
+    public long get(SpaceSetting setting) {
+        return values[setting.ordinal()];
+    }
+
+    public boolean has(SpaceSetting setting) {
+        return get(setting) != 0;
+    }
+
+    /** Whether the setting is set, and the number exceeds it. */
+    public boolean exceeds(SpaceSetting setting, long number) {
+        long most = get(setting);
+        return most != 0 && number > most;
+    }
+
+    /**
+     * The same settings but for one.
+     *
+     * @param value from 1 to the setting's greatest, or 0 to unset it
+     * @throws IllegalArgumentException when it is not
+     */
+    public SpaceSettings with(SpaceSetting setting, long value) {
+        if (value < 0 || value > setting.max()) {
+            throw new IllegalArgumentException(
+                    setting.key() + " must be from 1 to " + setting.max() + ", or 0 to unset it, was " + value);
+        }
+        long[] changed = values.clone();
+        changed[setting.ordinal()] = value;
+        return new SpaceSettings(changed);
+    }
+
+    /** Those that are set, by their names. */
+    public Map<String, Long> asMap() {
+        Map<String, Long> map = new LinkedHashMap<>();
+        for (SpaceSetting setting : SpaceSetting.values()) {
+            if (has(setting)) {
+                map.put(setting.key(), get(setting));
+            }
+        }
+        return map;
+    }
+
+    /** Those that are set, by their names, as they are shown: numbers, and words. */
+    public Map<String, Object> shown() {
+        Map<String, Object> map = new LinkedHashMap<>();
+        for (SpaceSetting setting : SpaceSetting.values()) {
+            if (has(setting)) {
+                map.put(setting.key(), setting.shown(get(setting)));
+            }
+        }
+        return map;
+    }
+
+    /** The promise that is set, or null. */
+    @Nullable
+    Promise promise() {
+        return has(SpaceSetting.DURABILITY) ? Promise.values()[(int) get(SpaceSetting.DURABILITY) - 1] : null;
+    }
+
+    Attributes encode() {
+        Attributes encoded = Attributes.EMPTY;
+        for (Map.Entry<String, Long> setting : asMap().entrySet()) {
+            encoded = encoded.with(
+                    setting.getKey(),
+                    ByteBuffer.allocate(Long.BYTES).putLong(setting.getValue()).array());
+        }
+        return encoded;
+    }
+
+    /** Whether this release knows all settings that were encoded, and their words. */
+    static boolean knows(Attributes encoded) {
+        return encoded.asMap().entrySet().stream().allMatch(each -> {
+            SpaceSetting setting = SpaceSetting.find(each.getKey());
+            byte[] value = each.getValue();
+            return setting != null
+                    && (value.length != Long.BYTES || ByteBuffer.wrap(value).getLong() <= setting.max());
+        });
+    }
+
+    /**
+     * The settings that were encoded.
+     *
+     * @throws IllegalArgumentException when they are not settings of this version
+     */
+    static SpaceSettings decode(Attributes encoded) {
+        SpaceSettings settings = NONE;
+        for (Map.Entry<String, byte[]> setting : encoded.asMap().entrySet()) {
+            if (setting.getValue().length != Long.BYTES) {
+                throw new IllegalArgumentException(
+                        setting.getKey() + " has " + setting.getValue().length + " bytes instead of " + Long.BYTES);
+            }
+            settings = settings.with(
+                    SpaceSetting.of(setting.getKey()),
+                    ByteBuffer.wrap(setting.getValue()).getLong());
+        }
+        return settings;
+    }
+
+    @Override
+    public String toString() {
+        return shown().toString();
+    }
+}

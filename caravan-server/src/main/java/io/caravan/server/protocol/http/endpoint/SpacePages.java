@@ -1,0 +1,135 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSettings;
+import io.caravan.server.document.space.Spaces;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.PercentCode;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.Exchange;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/** Settings for all documents whose names begin with a prefix, by the rules of {@code CARAVAN.SPACE}. */
+public final class SpacePages {
+    /** What the paths of spaces begin with. */
+    public static final String PREFIX = "/v1/spaces/";
+
+    private static final String INVALID = "invalid_space";
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
+
+    private final Endpoints endpoints;
+
+    public SpacePages(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    public void list(Exchange exchange) {
+        answer(
+                exchange,
+                spaces -> Answer.json(
+                        200,
+                        Map.of(
+                                "spaces",
+                                spaces.all().stream().map(SpacePages::described).toList())));
+    }
+
+    public void find(Exchange exchange) {
+        Prefix prefix = prefix(exchange);
+        answer(exchange, spaces -> {
+            Space space = spaces.get(prefix);
+            if (space == null) {
+                throw unknown(prefix);
+            }
+            return Answer.json(200, described(space));
+        });
+    }
+
+    /** Makes a space, or replaces all settings of one. */
+    public void set(Exchange exchange) {
+        Prefix prefix = prefix(exchange);
+        SpaceSettings settings = settings(exchange.request().body());
+        answer(exchange, spaces -> Answer.json(200, described(spaces.set(prefix, before -> settings))));
+    }
+
+    public void remove(Exchange exchange) {
+        Prefix prefix = prefix(exchange);
+        answer(exchange, spaces -> {
+            if (!spaces.remove(prefix)) {
+                throw unknown(prefix);
+            }
+            return new Answer(204).uncached();
+        });
+    }
+
+    private static Problem unknown(Prefix prefix) {
+        return new Problem(404, "no_space", "there is no space '" + prefix + "'");
+    }
+
+    /** On a reading thread, as changes wait for the store. */
+    private void answer(Exchange exchange, Function<Spaces, Answer> answer) {
+        Spaces spaces = endpoints.readiness().documents().spaces();
+        endpoints.read(exchange, () -> exchange.answer(answer.apply(spaces)));
+    }
+
+    private static Prefix prefix(Exchange exchange) {
+        return Prefix.of(
+                PercentCode.bytes(exchange.route().rest(exchange.request().path()), "the space's prefix"));
+    }
+
+    /** An object with a number, or a word, for each setting. */
+    private static SpaceSettings settings(byte[] body) {
+        try (JsonParser json = JSON.createParser(body)) {
+            require(json.nextToken() == JsonToken.START_OBJECT);
+            SpaceSettings settings = SpaceSettings.NONE;
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                SpaceSetting setting = SpaceSetting.of(json.currentName());
+                boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+                require(json.nextToken() == (word ? JsonToken.VALUE_STRING : JsonToken.VALUE_NUMBER_INT));
+                settings = settings.with(setting, word ? setting.number(json.getText()) : json.getLongValue());
+            }
+            require(json.nextToken() == null);
+            return settings;
+        } catch (IOException notJson) {
+            String line =
+                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
+            throw Problem.badRequest(INVALID, "the body is not JSON: " + line);
+        }
+    }
+
+    private static void require(boolean holds) {
+        if (!holds) {
+            throw Problem.badRequest(
+                    INVALID, "the body must be an object with a whole number, or a word, for each setting");
+        }
+    }
+
+    private static Map<String, Object> described(Space space) {
+        byte[] prefix = space.prefix().toBytes();
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
+        fields.put("path", PREFIX + PercentCode.encode(prefix));
+        fields.put("settings", space.settings().shown());
+        fields.put("documents", space.documents());
+        fields.put("bytes", space.bytes());
+        fields.put("writes", space.writes());
+        fields.put("writtenBytes", space.writtenBytes());
+        fields.put("retiredValues", space.retiredValues());
+        fields.put("refusedSizes", space.sizeRefusals());
+        fields.put("refusedQuotas", space.quotaRefusals());
+        fields.put("refusedRates", space.rateRefusals());
+        fields.put("promise", space.promise().word());
+        return fields;
+    }
+}

@@ -1,0 +1,77 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A cluster with {@code --cluster-reads strict}. */
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterStrictReadsTest {
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    @TempDir
+    private Path directory;
+
+    private static HttpResponse<String> get(ClusterHost host, String path) throws Exception {
+        URI uri = URI.create("http://" + host.http() + path);
+        return HTTP.send(
+                HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).build(), BodyHandlers.ofString());
+    }
+
+    /** What the host answers; when it has become a follower meanwhile, the connection may end. */
+    private static String answerOrEnd(RespClient client, String... words) {
+        try {
+            return client.call(words);
+        } catch (IOException ended) {
+            return "-" + ended;
+        }
+    }
+
+    @Test
+    void aLeaderThatIsCutOffFromItsMajorityAnswersNoRead() throws Exception {
+        try (TestCluster cluster = TestCluster.strict(directory)) {
+            ClusterHost leader = cluster.awaitLeader();
+            ClusterHost follower = cluster.follower();
+            try (RespClient client = cluster.connect(leader)) {
+                assertThat(client.call("RPUSH", "a", "v")).isEqualTo(":1");
+                assertThat(client.call("LRANGE", "a", "0", "-1")).isEqualTo("[$v]");
+                assertThat(client.call("RPUSHX", "absent", "v")).isEqualTo(":0");
+                assertThat(client.call("SCAN", "0")).isEqualTo("[$0, [$a]]");
+                assertThat(get(follower, "/v1/stream/a").body()).isEqualTo("v");
+
+                List<String> others = cluster.hosts().stream()
+                        .filter(host -> !host.equals(leader))
+                        .map(ClusterHost::id)
+                        .toList();
+                for (String other : others) {
+                    cluster.stop(other);
+                }
+                assertThat(answerOrEnd(client, "LLEN", "a")).startsWith("-");
+                assertThat(answerOrEnd(client, "RPUSHX", "absent", "v")).startsWith("-");
+                Eventually.await(
+                        "the leader has noticed",
+                        () -> cluster.view(leader.id()).leader().isEmpty());
+                for (String other : others) {
+                    cluster.restart(other);
+                }
+            }
+            try (RespClient client = cluster.connect(cluster.awaitLeader())) {
+                assertThat(client.call("LRANGE", "a", "0", "-1")).isEqualTo("[$v]");
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How durable the documents of a space are: what is forced for them, and what answers tell of it. */
+class SpaceDurabilityTest {
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    @TempDir
+    Path folder;
+
+    private ListStore store;
+    private ServerFixture server;
+    private RespClient client;
+
+    private void start(Durability level) throws IOException {
+        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
+        store = DurableListStore.open(StoreConfig.builder(folder.resolve("store"))
+                .durability(level)
+                .checkpointFloorBytes(1L << 40)
+                .build());
+        server = new ServerFixture(
+                store, config -> new ServerConfig(config.resp(), config.limits(), level).withHttp(http));
+        client = server.connect();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        server.close();
+    }
+
+    private HttpResponse<String> http(String method, String path, String body) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
+                        "http://127.0.0.1:" + server.server.httpAddress().getPort() + path))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (!body.isEmpty()) {
+            request.header("Content-Type", path.equals("/v1/batch") ? "application/json" : "text/plain");
+        }
+        return HTTP.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static void tells(String durability, HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 299);
+        assertThat(answer.headers().firstValue("Stream-Durability").orElse("")).isEqualTo(durability);
+    }
+
+    /** The forces so far: a flush is counted a moment after it is acknowledged, and before the next one begins. */
+    private long forces() {
+        store.write(WriteBatch.create().durability(Durability.NONE)).join();
+        return store.stats().forces();
+    }
+
+    private long forcesOf(String... words) throws IOException {
+        long before = forces();
+        assertThat(client.call(words)).doesNotStartWith("-");
+        return forces() - before;
+    }
+
+    @Test
+    void documentsInMemoryCostNoForceAndSaySo() throws Exception {
+        start(Durability.SYNC);
+        assertThat(client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory"))
+                .contains("$durability, $memory", "$promise, $memory");
+        for (int i = 0; i < 10; i++) {
+            assertThat(forcesOf("RPUSH", "m/a", "value")).isZero();
+        }
+        assertThat(forcesOf("LTRIM", "m/a", "5", "-1")).isZero();
+        assertThat(forcesOf("LRANGE", "m/a", "0", "-1")).isZero();
+        assertThat(forcesOf("CARAVAN.TRIM", "m/a", "TO", "7")).isZero();
+        long before = forces();
+        assertThat(client.call("RPUSHX", "m/none", "value")).isEqualTo(":0");
+        assertThat(client.call("CARAVAN.APPEND", "m/a", "IFSEQ", "1", "value")).startsWith("-CONFLICT");
+        tells("memory", http("PUT", "/v1/stream/m/h", "one"));
+        tells("memory", http("POST", "/v1/stream/m/h", "two"));
+        tells("memory", http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
+        tells("memory", http("HEAD", "/v1/stream/m/h", ""));
+        tells("memory", http("POST", "/v1/batch", """
+                {"changes": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
+        tells("memory", http("DELETE", "/v1/stream/m/h", ""));
+        assertThat(forces()).as("forces").isEqualTo(before);
+        assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
+        assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
+        assertThat(http("GET", "/v1/documents?prefix=m/", "").body()).contains("\"durability\":\"memory\"");
+        assertThat(http("GET", "/v1/spaces/m/", "").body())
+                .contains("\"durability\":\"memory\"", "\"promise\":\"memory\"");
+        assertThat(http("GET", "/metrics", "").body()).contains("caravan_space_durability{prefix=\"m/\"} 1.0");
+    }
+
+    @Test
+    void othersAreForcedAsEver() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
+        client.call("CARAVAN.SPACE", "SET", "m/but/", "max-values", "10");
+        for (String name : new String[] {"other", "m/but/this"}) {
+            assertThat(forcesOf("RPUSH", name, "value")).as(name).isEqualTo(1);
+            assertThat(client.call("CARAVAN.INFO", name)).contains("$durability, $sync");
+            tells("", http("HEAD", "/v1/stream/" + name, ""));
+        }
+    }
+
+    @Test
+    void aChangeOfSeveralDocumentsIsAsDurableAsTheStrongest() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
+        client.call("CARAVAN.SPACE", "SET", "p/", "durability", "process");
+        long before = forces();
+        client.call("MULTI");
+        client.call("RPUSH", "m/a", "1");
+        client.call("RPUSH", "p/a", "1");
+        assertThat(client.call("EXEC")).isEqualTo("[:1, :1]");
+        assertThat(forces()).isEqualTo(before);
+        client.call("MULTI");
+        client.call("RPUSH", "m/a", "1");
+        client.call("RPUSH", "s/a", "1");
+        assertThat(client.call("EXEC")).isEqualTo("[:2, :1]");
+        assertThat(forces()).isEqualTo(before + 1);
+        tells("process", http("POST", "/v1/batch", """
+                {"changes": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}"""));
+    }
+
+    @Test
+    void changesThatMayWaitShareTheForceOfOneThatMayNot() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60000");
+        client.call("CARAVAN.SPACE", "SET", "w/less/", "flush-delay", "50000");
+        long before = forces();
+        try (RespClient patient = server.connect();
+                RespClient lessPatient = server.connect()) {
+            awaitAccepted(() -> patient.send("RPUSH", "w/a", "1"));
+            lessPatient.send("MULTI");
+            lessPatient.send("RPUSH", "w/less/a", "1");
+            lessPatient.send("RPUSH", "w/b", "1");
+            awaitAccepted(() -> lessPatient.send("EXEC"));
+            assertThat(client.call("RPUSH", "other", "1")).isEqualTo(":1");
+            assertThat(patient.read()).isEqualTo(":1");
+            assertThat(List.of(lessPatient.read(), lessPatient.read(), lessPatient.read(), lessPatient.read()))
+                    .containsExactly("+OK", "+QUEUED", "+QUEUED", "[:1, :1]");
+        }
+        assertThat(forces()).isEqualTo(before + 1);
+    }
+
+    /** Sends a change, and waits until the store has accepted it. */
+    private void awaitAccepted(Sending change) throws IOException {
+        long before = store.stats().appends();
+        change.send();
+        Eventually.await("the store has it", () -> store.stats().appends() > before);
+    }
+
+    private interface Sending {
+        void send() throws IOException;
+    }
+
+    @Test
+    void aChangeWithOneThatDoesNotWaitDoesNotEither() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60000");
+        client.call("MULTI");
+        client.call("RPUSH", "w/a", "1");
+        client.call("RPUSH", "other", "1");
+        assertThat(client.call("EXEC")).isEqualTo("[:1, :1]");
+        assertThat(client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60001"))
+                .isEqualTo("-ERR flush-delay must be from 1 to 60000, or 0 to unset it, was 60001");
+        client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "1");
+        assertThat(client.call("RPUSH", "w/a", "2")).isEqualTo(":2");
+    }
+
+    /** What was written before is as durable as the document is to be when the setting is answered. */
+    @Test
+    void raisingALevelForcesWhatWasWritten() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory", "max-values", "10");
+        client.call("RPUSH", "m/a", "value");
+        assertThat(forcesOf("CARAVAN.SPACE", "SET", "m/", "durability", "0")).isPositive();
+        assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
+        assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$promise, $sync");
+        client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
+        client.call("RPUSH", "m/a", "value");
+        assertThat(forcesOf("CARAVAN.SPACE", "REMOVE", "m/")).isPositive();
+        assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
+    }
+
+    @Test
+    void moreThanTheServerPromisesIsRefused() throws Exception {
+        start(Durability.PROCESS);
+        assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync"))
+                .isEqualTo("-ERR durability cannot be sync here: the server itself promises no more than process;"
+                        + " start it with --durability sync");
+        assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "replicated"))
+                .isEqualTo("-ERR durability cannot be replicated here: the server is no part of a cluster");
+        assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "eternal"))
+                .isEqualTo("-ERR durability must be memory, process, sync, replicated, or 0 to unset it");
+        assertThat(http("PUT", "/v1/spaces/a/", "{\"durability\": 1}").statusCode())
+                .isEqualTo(400);
+        assertThat(http("PUT", "/v1/spaces/a/", "{\"durability\": \"sync\"}").statusCode())
+                .isEqualTo(400);
+        assertThat(client.call("CARAVAN.SPACE", "LIST")).isEqualTo("[]");
+        tells("", http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
+    }
+
+    /** A server that is started with less keeps the setting, and says what it does. */
+    @Test
+    void aServerThatPromisesLessSaysWhatItDoes() throws Exception {
+        start(Durability.SYNC);
+        client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
+        stop();
+        start(Durability.PROCESS);
+        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$promise, $process");
+        assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
+        assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
+        assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");
+    }
+}

@@ -1,0 +1,246 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.StoreGroups;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import picocli.CommandLine;
+
+/** A server with several groups as a process: killed, archived, backed up, and looked at by the commands for folders. */
+@Execution(ExecutionMode.CONCURRENT)
+class GroupsIT {
+    private static final int GROUPS = 3;
+
+    @TempDir
+    private Path directory;
+
+    private String printed = "";
+
+    private Path data() {
+        return directory.resolve("data");
+    }
+
+    private ServerProcess start(Path data, int groups, String... options) throws IOException {
+        List<String> all = new ArrayList<>(List.of("--groups", Integer.toString(groups)));
+        all.addAll(List.of(options));
+        return ServerProcess.start(
+                data,
+                List.of(),
+                Map.of(),
+                Redirect.appendTo(directory.resolve("log").toFile()),
+                all.toArray(String[]::new));
+    }
+
+    /** Runs a command here, and keeps what it has printed. */
+    private int run(Object... words) {
+        StringWriter out = new StringWriter();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CommandLine commandLine =
+                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), bytes, Map.of(), false));
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.setErr(CommandRun.withoutProgress(out));
+        int exitCode =
+                commandLine.execute(Stream.of(words).map(Object::toString).toArray(String[]::new));
+        printed = out + bytes.toString(UTF_8);
+        return exitCode;
+    }
+
+    private static int group(String name) {
+        return Slots.group(name.getBytes(UTF_8), GROUPS);
+    }
+
+    private static String in(int group) {
+        return Stream.iterate(0, number -> number + 1)
+                .map(number -> "document-" + number)
+                .filter(name -> group(name) == group)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String call(RespClient client, String... words) {
+        try {
+            return client.call(words);
+        } catch (IOException broken) {
+            throw new AssertionError(broken);
+        }
+    }
+
+    private CompletableFuture<Long> pushing(ServerProcess server, int group, CompletableFuture<Void> underLoad) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return ServeIT.pushUntilBroken(server, in(group), underLoad);
+            } catch (IOException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+    }
+
+    @Test
+    void killedUnderLoadOfAllGroupsItHasEveryAnsweredValue() throws Exception {
+        List<CompletableFuture<Long>> pushed = new ArrayList<>();
+        try (ServerProcess server = start(data(), GROUPS)) {
+            for (int group = 0; group < GROUPS; group++) {
+                CompletableFuture<Void> underLoad = new CompletableFuture<>();
+                CompletableFuture<Long> pushing = pushing(server, group, underLoad);
+                pushed.add(pushing);
+                CompletableFuture.anyOf(underLoad, pushing).join();
+            }
+            server.kill();
+        }
+        try (ServerProcess server = start(data(), GROUPS)) {
+            for (int group = 0; group < GROUPS; group++) {
+                long answered = pushed.get(group).join();
+                assertThat(answered).isGreaterThanOrEqualTo(1_000);
+                ServeIT.assertHoldsAll(server, in(group), answered);
+            }
+            assertThat(server.terminate()).isZero();
+        }
+        assertThat(run("verify", data())).as(printed).isZero();
+        assertThat(printed).contains("group-0 is clean: ", "group-1 is clean: ", "group-2 is clean: ");
+    }
+
+    @Test
+    void theFolderIsOpenedWithItsNumberOnly() throws Exception {
+        try (ServerProcess server = start(data(), GROUPS);
+                RespClient client = server.connect()) {
+            client.call("RPUSH", "a", "1");
+            assertThat(server.terminate()).isZero();
+        }
+        for (String other : List.of("1", "2", "4")) {
+            assertThat(run(
+                            "serve",
+                            "--data",
+                            data(),
+                            "--groups",
+                            other,
+                            "--resp",
+                            "127.0.0.1:0",
+                            "--http",
+                            "127.0.0.1:0"))
+                    .isEqualTo(1);
+            assertThat(printed).contains("was made with --groups 3", "Start with --groups 3");
+        }
+        assertThat(run("serve", "--data", data(), "--groups", "17")).isEqualTo(2);
+        assertThat(printed).contains("--groups must be from 1 to 16");
+        try (ServerProcess server = start(data(), GROUPS);
+                RespClient client = server.connect()) {
+            assertThat(client.call("LRANGE", "a", "0", "-1")).isEqualTo("[$1]");
+        }
+    }
+
+    @Test
+    void commandsForFoldersFindTheGroups() throws Exception {
+        String name = in(2);
+        try (ServerProcess server = start(data(), GROUPS);
+                RespClient client = server.connect()) {
+            client.call("RPUSH", name, "hello");
+            assertThat(run("verify", data())).isZero();
+            assertThat(printed).contains("group-2 is open; reading it as it is", "group-2 is clean");
+            assertThat(server.terminate()).isZero();
+        }
+        assertThat(run("dump", data(), name)).isZero();
+        assertThat(printed).contains("\"hello\"");
+        assertThat(run("dump", data().resolve("group-2"), name)).isZero();
+        assertThat(run("dump", data(), in(1))).isEqualTo(3);
+        for (Object[] command : List.of(
+                new Object[] {"dump", data()},
+                new Object[] {"log", data()},
+                new Object[] {"repair", data(), "--dry-run"},
+                new Object[] {"salvage", data(), directory.resolve("salvaged")})) {
+            assertThat(run(command)).isEqualTo(2);
+            assertThat(printed).contains("has 3 groups, each of which is a store: name the folder of one");
+        }
+        assertThat(run("repair", data().resolve("group-1"), "--dry-run")).isZero();
+        Path damaged = data().resolve("group-1");
+        try (Stream<Path> files = Files.list(damaged)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".ckp")).toList()) {
+                Files.write(file, new byte[100]);
+            }
+        }
+        assertThat(run("verify", data())).isEqualTo(1);
+        assertThat(printed).contains("FAULT: ", "group-0 is clean", "group-2 is clean");
+    }
+
+    @Test
+    void aBackupIsServedLikeTheStore() throws Exception {
+        Path backups = Files.createDirectory(directory.resolve("backups"));
+        try (ServerProcess server = start(data(), GROUPS, "--backup-dir", backups.toString());
+                RespClient client = server.connect()) {
+            for (int group = 0; group < GROUPS; group++) {
+                client.call("RPUSH", in(group), "value " + group);
+            }
+            assertThat(run("backup", "monday", "--server", "127.0.0.1:" + server.port()))
+                    .as(printed)
+                    .isZero();
+            for (int group = 0; group < GROUPS; group++) {
+                client.call("RPUSH", in(group), "later");
+            }
+        }
+        assertThat(run("verify", backups.resolve("monday"))).as(printed).isZero();
+        try (ServerProcess server = start(backups.resolve("monday"), GROUPS);
+                RespClient client = server.connect()) {
+            for (int group = 0; group < GROUPS; group++) {
+                assertThat(client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
+            }
+        }
+    }
+
+    /** The deletions that the archive does not know yet are journalled in the groups; another number of groups restores it. */
+    @Test
+    void anArchiveIsOfAllGroupsAndRestoredToAnotherNumber() throws Exception {
+        String archive = "file:" + directory.resolve("archive");
+        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+                RespClient client = server.connect()) {
+            for (int i = 0; i < 20; i++) {
+                client.call("RPUSH", "document-" + i, "value " + i);
+                assertThat(client.call("CARAVAN.ARCHIVE", "document-" + i)).contains("$generation, :1");
+            }
+            for (int i = 0; i < 10; i++) {
+                client.call("DEL", "document-" + i);
+            }
+            server.kill();
+        }
+        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+                RespClient client = server.connect()) {
+            Eventually.await(
+                    "all deletions are archived",
+                    () -> call(client, "INFO", "archive").contains("archive_tombstones:10"));
+            assertThat(server.terminate()).isZero();
+        }
+        Path restored = directory.resolve("restored");
+        assertThat(run("restore", "--archive", archive, "--data", restored, "--groups", "2"))
+                .as(printed)
+                .isZero();
+        assertThat(StoreGroups.folders(restored)).hasSize(2);
+        try (ServerProcess server = start(restored, 2);
+                RespClient client = server.connect()) {
+            assertThat(client.call("DBSIZE")).isEqualTo(":10");
+            for (int i = 10; i < 20; i++) {
+                assertThat(client.call("LRANGE", "document-" + i, "0", "-1")).isEqualTo("[$value " + i + "]");
+            }
+        }
+    }
+}

@@ -1,0 +1,512 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.cli.carry.TrippedProxy.Trip;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.commands.ProtocolCommand;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** Copies that go on, and documents that move. */
+@Timeout(120)
+class FollowTest {
+    private static final int MEBIBYTE = 1024 * 1024;
+    private static final HttpConfig HTTP =
+            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MEBIBYTE, 4 * MEBIBYTE);
+
+    private static final ProtocolCommand TRIM = command("CARAVAN.TRIM");
+    private static final ProtocolCommand SPACE = command("CARAVAN.SPACE");
+    private static final ProtocolCommand MOVE = command("CARAVAN.MOVE");
+    private static final ProtocolCommand IMPORT = command("CARAVAN.IMPORT");
+
+    private final ListStore store = new MemoryListStore();
+    private ServedStore from;
+    private ServedStore to;
+    private Jedis here;
+    private Jedis there;
+    private final List<Run> runs = new ArrayList<>();
+
+    private static ProtocolCommand command(String name) {
+        return () -> name.getBytes(UTF_8);
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        from = new ServedStore(store, config -> config.withHttp(HTTP));
+        to = new ServedStore(config -> config.withHttp(HTTP));
+        connect();
+    }
+
+    private void connect() {
+        here = jedis(from);
+        there = jedis(to);
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        for (Run run : runs) {
+            run.end();
+        }
+        here.close();
+        there.close();
+        from.close();
+        to.close();
+    }
+
+    private static Jedis jedis(ServedStore server) {
+        return new Jedis(
+                "127.0.0.1",
+                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
+                RedisServer.PATIENCE_MILLIS);
+    }
+
+    /** A command that runs until it is ended. */
+    private final class Run extends Thread {
+        private final CommandRun run = CommandRun.with(Map.of(), new byte[0]);
+        private final String[] words;
+
+        Run(String... words) {
+            super("run");
+            this.words = words;
+            runs.add(this);
+            start();
+        }
+
+        @Override
+        public void run() {
+            run.run(from.address(), words);
+        }
+
+        CommandRun end() throws InterruptedException {
+            interrupt();
+            join();
+            return run;
+        }
+    }
+
+    private Run follow(String address, String... more) {
+        return new Run(Stream.concat(Stream.of("copy", "--follow", "--to", address), Arrays.stream(more))
+                .toArray(String[]::new));
+    }
+
+    private CommandRun move(ServedStore source, ServedStore target, String... more) {
+        return CommandRun.of(
+                source,
+                Stream.concat(Stream.of("move", "--to", target.address()), Arrays.stream(more))
+                        .toArray(String[]::new));
+    }
+
+    private String address(String protocol) {
+        return protocol.equals("http") ? url(to) : to.address();
+    }
+
+    private static String url(ServedStore server) {
+        return "http://127.0.0.1:" + server.httpPort();
+    }
+
+    /** As a file has them: whatever documents are, with sums of them. */
+    private static List<String> exported(ServedStore server) {
+        CommandRun run = CommandRun.of(server, "export");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run.out()
+                .lines()
+                .filter(line -> !line.contains("\"type\":\"end\""))
+                .sorted()
+                .toList();
+    }
+
+    private void awaitSame() {
+        Eventually.await("the same", () -> exported(to).equals(exported(from)));
+    }
+
+    private void send(String method, String path, String body, String... headers) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + from.httpPort() + "/v1/stream/" + path))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
+                .headers(headers)
+                .build();
+        assertThat(HttpClient.newHttpClient()
+                        .send(request, BodyHandlers.discarding())
+                        .statusCode())
+                .isBetween(200, 299);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"resp, resp", "resp, http", "http, resp"})
+    void whatChangesIsBroughtUntilItIsEnded(String source, String target) throws Exception {
+        for (int i = 0; i < 20; i++) {
+            here.rpush("d/" + i, "a", "b");
+        }
+        here.rpush("other", "x");
+        for (int i = 0; i < 40; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
+        }
+        Run run = source.equals("http")
+                ? follow(address(target), "--prefix", "d/", "--from", url(from))
+                : follow(address(target), "--prefix", "d/");
+        Eventually.await("the first", () -> there.dbSize() == 21);
+
+        here.rpush("d/1", "c", "");
+        here.sendCommand(TRIM, "d/2", "TO", "1");
+        here.sendCommand(TRIM, "d/3", "TO", "2");
+        here.del("d/4");
+        here.del("d/5");
+        here.rpush("d/5", "anew");
+        here.expire("d/6", 1000);
+        here.rpush("d/new", "n");
+        for (int i = 0; i < 40; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000], ("v" + i).getBytes(UTF_8));
+        }
+        here.sendCommand(TRIM, "d/long", "TO", "7");
+        send("PUT", "d/json", "[1]", "Content-Type", "application/json", "Stream-TTL", "1000");
+        send(
+                "POST",
+                "d/json",
+                "[3]",
+                "Content-Type",
+                "application/json",
+                "Producer-Id",
+                "p",
+                "Producer-Epoch",
+                "2",
+                "Producer-Seq",
+                "0",
+                "Stream-Closed",
+                "true");
+        here.del("other");
+        awaitSame();
+        CommandRun ended = run.end();
+        assertThat(ended.exitCode()).as(ended.err()).isZero();
+        assertThat(ended.out()).startsWith("followed 22 documents: brought ");
+    }
+
+    @Test
+    void aServerThatGoesAwayIsWaitedFor() throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address(), "a");
+        awaitSame();
+        to.stop();
+        here.rpush("a", "2");
+        Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
+        to.start();
+        awaitSame();
+        from.stop();
+        from.start();
+        connect();
+        here.rpush("a", "3");
+        awaitSame();
+        CommandRun ended = run.end();
+        assertThat(ended.err()).contains("connected again, and going on");
+        assertThat(ended.exitCode()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "--prefix="})
+    void anotherStoreInThePlaceOfTheServerDeletesNothing(String what) throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address(), what);
+        awaitSame();
+        from.stop();
+        here.close();
+        Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
+        store.delete(1).join();
+        from.start();
+        run.join();
+        assertThat(run.run.exitCode()).isEqualTo(3);
+        assertThat(run.run.err()).contains("is it another store? nothing was deleted at the other server");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+        connect();
+    }
+
+    @Test
+    void aDocumentThatOthersChangeThereIsToldOnce() throws Exception {
+        here.rpush("a", "1");
+        here.rpush("b", "1");
+        Run run = follow(to.address());
+        awaitSame();
+        there.rpush("a", "foreign");
+        here.rpush("a", "2");
+        here.rpush("b", "2");
+        Eventually.await("b", () -> there.llen("b") == 2);
+        Eventually.await("told", () -> run.run.err().contains("document 'a' is not what was sent"));
+        CommandRun ended = run.end();
+        assertThat(ended.err().split("document 'a'", -1)).hasSize(2);
+        assertThat(ended.exitCode()).isEqualTo(3);
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
+    }
+
+    /** A beginning of the document is gone on with; anything else is refused, skipped or replaced. */
+    @Test
+    void whatIsThereAlreadyIsGoneOnWith() throws Exception {
+        here.rpush("a", "1", "2");
+        CommandRun.of(from, "copy", "--to", to.address());
+        here.rpush("a", "3");
+        here.rpush("b", "1");
+        there.rpush("b", "0");
+        Run run = follow(to.address(), "a");
+        awaitLength("a", 3);
+        run.end();
+        Run again = follow(to.address(), "b");
+        Eventually.await("told", () -> again.run.err().contains("there is another one of this name"));
+        assertThat(again.end().exitCode()).isEqualTo(3);
+        follow(to.address(), "b", "--existing", "replace");
+        Eventually.await("replaced", () -> there.lrange("b", 0, -1).equals(List.of("1")));
+    }
+
+    private void awaitLength(String name, long length) {
+        Eventually.await(name, () -> there.llen(name) == length);
+    }
+
+    @Test
+    void followingEndsWhenTheDocumentIsMoved() throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address(), "a");
+        awaitSame();
+        here.sendCommand(MOVE, "a", "FENCE", "5", "third:1");
+        here.sendCommand(MOVE, "a", "REDIRECT", "5");
+        run.join();
+        assertThat(run.run.exitCode()).isZero();
+        assertThat(run.run.err()).contains("has been moved to third:1; it is not followed any more");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+        CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address());
+        assertThat(absent.exitCode()).isEqualTo(3);
+        CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1");
+        assertThat(nobody.exitCode()).isEqualTo(1);
+        assertThat(nobody.err()).contains("no server answers at 127.0.0.1:1").doesNotContain("trying again");
+    }
+
+    @Test
+    void aDocumentMovesThereAndBack() {
+        here.rpush("a", "1", "2", "3");
+        here.sendCommand(TRIM, "a", "TO", "1");
+        List<String> before = exported(from);
+        CommandRun moved = move(from, to, "a");
+        assertThat(moved.err()).isEmpty();
+        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
+        assertThat(exported(to)).isEqualTo(before);
+        elsewhere(here, "a", to);
+        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"refused\":0}\n");
+        there.rpush("a", "4");
+
+        assertThat(move(to, from, "a").exitCode()).isZero();
+        assertThat(here.lrange("a", 0, -1)).containsExactly("2", "3", "4");
+        elsewhere(there, "a", from);
+        CommandRun forgotten = move(to, from, "a", "--forget");
+        assertThat(forgotten.out()).isEqualTo("removed 1 redirect\n");
+        assertThat(there.exists("a")).isFalse();
+        assertThat(move(to, from, "a", "--forget").exitCode()).isEqualTo(3);
+        assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
+    }
+
+    /** Where the document would be deleted once it is found to be the same as itself. */
+    @Test
+    void aDocumentIsNotMovedToWhereItIs() {
+        here.rpush("a", "1");
+        CommandRun moved = move(from, from, "a");
+        assertThat(moved.exitCode()).isEqualTo(3);
+        assertThat(moved.err()).contains("document 'a' is there already: it is the same server");
+        assertThat(here.rpush("a", "2")).isEqualTo(2);
+    }
+
+    @Test
+    void allOfAPrefixMoveThereAndBack() {
+        for (int i = 0; i < 30; i++) {
+            here.rpush("d/" + i, "a" + i);
+        }
+        List<String> before = exported(from);
+        move(from, to, "--prefix", "d/");
+        CommandRun back = move(to, from, "--prefix", "d/");
+        assertThat(back.err()).isEmpty();
+        assertThat(back.exitCode()).isZero();
+        assertThat(exported(from)).isEqualTo(before);
+        assertThat(there.keys("*")).isEmpty();
+    }
+
+    /** As soon as it is there, clients that still ask there would change it. */
+    @Test
+    void whatComesBackIsNotThereBeforeItsFence() throws Exception {
+        here.rpush("a", "1", "2");
+        move(from, to, "a");
+        there.rpush("a", "3");
+        AtomicReference<String> found = new AtomicReference<>("");
+        try (TrippedProxy source =
+                new TrippedProxy(Integer.parseInt(to.address().split(":", 2)[1]))) {
+            source.arm(new Trip("FENCE", false, () -> found.set(found("a"))));
+            CommandRun back =
+                    CommandRun.with(Map.of(), new byte[0]).run(source.address(), "move", "a", "--to", from.address());
+            assertThat(back.exitCode()).as(back.err()).isZero();
+        }
+        assertThat(found.get()).startsWith("ELSEWHERE ");
+        assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
+    }
+
+    /** What a client is told that asks the first server for a document. */
+    private String found(String name) {
+        try (Jedis client = jedis(from)) {
+            return "it has " + client.llen(name);
+        } catch (JedisDataException refused) {
+            return refused.getMessage();
+        }
+    }
+
+    /** It was killed behind the fence; clients have found the document at the other server. */
+    @Test
+    void aMoveThatEndedBeforeItsLastStepIsGoneOnWith() {
+        here.rpush("a", "1", "2");
+        there.rpush("a", "1", "2");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        there.rpush("a", "3");
+        CommandRun moved = move(from, to, "a");
+        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        assertThat(found("a")).startsWith("ELSEWHERE ");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
+    }
+
+    /** Neither server is reached over RESP, nor are clients sent to it so. */
+    @Test
+    void documentsMoveOverHttp() throws Exception {
+        here.rpush("d/a b", "1", "2", "3");
+        here.rpush("d/é", "1");
+        List<String> before = exported(from);
+        String[] words = {"move", "--prefix", "d/", "--from", url(from), "--to", url(to)};
+        CommandRun moved = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
+        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        assertThat(moved.out()).isEqualTo("moved 2 documents to " + url(to) + "\n");
+        assertThat(exported(to)).isEqualTo(before);
+        assertThat(refusal(() -> here.llen("d/é"))).startsWith("ELSEWHERE " + url(to) + " ");
+        here.rpush("d/c", "1");
+        assertThat(CommandRun.with(Map.of(), new byte[0])
+                        .run(
+                                "127.0.0.1:1",
+                                Stream.concat(Stream.of(words), Stream.of("--abandon"))
+                                        .toArray(String[]::new))
+                        .out())
+                .isEqualTo("let 0 documents change again\n");
+        String[] one = {"move", "d/é", "--from", url(from), "--to", url(to), "--forget"};
+        assertThat(CommandRun.with(Map.of(), new byte[0])
+                        .run("127.0.0.1:1", one)
+                        .exitCode())
+                .isZero();
+        assertThat(here.exists("d/é")).isFalse();
+    }
+
+    private static void elsewhere(Jedis client, String name, ServedStore other) {
+        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("ELSEWHERE " + other.address() + " ");
+    }
+
+    private static String refusal(Runnable request) {
+        try {
+            request.run();
+            return "";
+        } catch (JedisDataException refused) {
+            return refused.getMessage();
+        }
+    }
+
+    @Test
+    void allOfAPrefixMoveAndForksBeforeWhatTheyWereForkedOff() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            here.rpush("d/" + i, "a" + i);
+        }
+        here.rpush("other", "x");
+        send("PUT", "d/source", "one", "Content-Type", "text/plain");
+        send("PUT", "d/fork", "", "Stream-Forked-From", "/v1/stream/d/source");
+        CommandRun moved =
+                move(from, to, "--prefix", "d/", "--redirect-to", "a.example:1", "--redirect-to", "http://b:2");
+        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
+        assertThat(there.dbSize()).isEqualTo(302);
+        assertThat(refusal(() -> here.llen("d/7"))).startsWith("ELSEWHERE a.example:1 ");
+        assertThat(here.keys("*")).containsExactly("other");
+    }
+
+    /** What the other server refuses stays, and may be changed. */
+    @Test
+    void aDocumentThatCannotBeMovedIsAsItWas() {
+        here.rpush("a", "1", "2", "3");
+        here.rpush("b", "1");
+        here.rpush("c", "1");
+        there.rpush("b", "foreign");
+        there.sendCommand(SPACE, "SET", "a", "retain-values", "2");
+        CommandRun moved = move(from, to, "--prefix", "");
+        assertThat(moved.exitCode()).isEqualTo(3);
+        assertThat(moved.err()).contains("document 'a' is not what was sent", "document 'b' was not");
+        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "; 2 refused\n");
+        assertThat(here.rpush("a", "4")).isEqualTo(4);
+        assertThat(here.rpush("b", "2")).isEqualTo(2);
+        assertThat(there.lrange("b", 0, -1)).containsExactly("foreign");
+        elsewhere(here, "c", to);
+    }
+
+    @Test
+    void aMoveThatWasGivenUpIsRunAgainOrAbandoned() {
+        here.rpush("a", "1");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        assertThat(refusal(() -> here.rpush("a", "2"))).startsWith("MOVING ");
+        assertThat(move(from, to, "a", "--redirect-to", "third:1").err()).contains("is being moved to " + to.address());
+        assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("let 1 document change again\n");
+        here.rpush("a", "2");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        assertThat(move(from, to, "a").exitCode()).isZero();
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2");
+        for (String[] senseless : new String[][] {{}, {"a", "--prefix", "b"}, {"a", "--redirect-to", "nowhere"}}) {
+            assertThat(move(from, to, senseless).exitCode()).isEqualTo(2);
+        }
+    }
+
+    /** What came of a document in parts to a server that ended, or from a run that did. */
+    @Test
+    void aPartThatAnotherRunHasLeftIsNoHindrance() {
+        for (int i = 0; i < 40; i++) {
+            here.rpush("a".getBytes(UTF_8), new byte[60_000]);
+        }
+        there.sendCommand(IMPORT, "a", "BEGIN", "0");
+        assertThat(move(from, to, "a").exitCode()).isZero();
+        assertThat(there.llen("a")).isEqualTo(40);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"resp", "http"})
+    void whatComesTooFastForASpaceIsWaitedFor(String protocol) {
+        for (int i = 0; i < 6; i++) {
+            here.rpush("d/" + i, "a");
+        }
+        for (int i = 0; i < 25; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
+        }
+        there.sendCommand(SPACE, "SET", "d/", "writes-per-second", "5");
+        CommandRun copied = CommandRun.of(from, "copy", "--to", address(protocol));
+        assertThat(copied.exitCode()).as(copied.err()).isZero();
+        assertThat(copied.out()).startsWith("copied 7 documents");
+        assertThat(copied.err()).contains("is written to faster than it allows").contains("waiting for it");
+        assertThat(exported(to)).isEqualTo(exported(from));
+    }
+}

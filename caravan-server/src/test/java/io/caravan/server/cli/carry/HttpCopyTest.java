@@ -1,0 +1,246 @@
+package io.caravan.server.cli.carry;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.commands.ProtocolCommand;
+
+/** Documents copied to a server of which only HTTP is used. */
+@Timeout(120)
+class HttpCopyTest {
+    private static final int MEBIBYTE = 1024 * 1024;
+    private static final HttpConfig HTTP =
+            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MEBIBYTE, 4 * MEBIBYTE);
+
+    private static final ProtocolCommand SPACE = () -> "CARAVAN.SPACE".getBytes(UTF_8);
+
+    private ServedStore from;
+    private ServedStore to;
+
+    @BeforeEach
+    void start() throws IOException {
+        from = new ServedStore(config -> config.withHttp(HTTP));
+        to = new ServedStore(config -> config.withHttp(HTTP));
+    }
+
+    @AfterEach
+    void stop() {
+        from.close();
+        to.close();
+    }
+
+    private static String url(ServedStore server) {
+        return "http://127.0.0.1:" + server.httpPort();
+    }
+
+    private CommandRun copy(String... options) {
+        String[] words = Arrays.copyOf(new String[] {"copy", "--to", url(to)}, options.length + 3);
+        System.arraycopy(options, 0, words, 3, options.length);
+        return CommandRun.of(from, words);
+    }
+
+    private static Jedis jedis(ServedStore server) {
+        return new Jedis(
+                "127.0.0.1",
+                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
+                RedisServer.PATIENCE_MILLIS);
+    }
+
+    /** As a file has it: whatever a document is, with a sum of it. */
+    private static List<String> exported(ServedStore server) {
+        CommandRun run = CommandRun.of(server, "export");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run.out()
+                .lines()
+                .filter(line -> !line.contains("\"type\":\"end\""))
+                .sorted()
+                .toList();
+    }
+
+    private void send(String method, String path, String body, String... headers) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url(from) + "/v1/stream/" + path))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
+                .headers(headers)
+                .build();
+        assertThat(HttpClient.newHttpClient()
+                        .send(request, BodyHandlers.discarding())
+                        .statusCode())
+                .isBetween(200, 299);
+    }
+
+    /** Short ones, a long one, the greatest value, one that was trimmed, bytes that are no text, and all attributes. */
+    private void fill() throws Exception {
+        try (Jedis client = jedis(from)) {
+            for (int i = 0; i < 300; i++) {
+                client.rpush("short/" + i, "a" + i, "", "c");
+            }
+            client.rpush(new byte[] {'n', '/', -1, ' '}, new byte[] {0, -1, '\n'}, new byte[MEBIBYTE]);
+            for (int i = 0; i < 50; i++) {
+                client.rpush("long".getBytes(UTF_8), new byte[60_000], ("v" + i).getBytes(UTF_8));
+            }
+            client.ltrim("long", 7, -1);
+        }
+        send("PUT", "json", "[1, {\"a\": 1.0}]", "Content-Type", "application/json", "Stream-TTL", "1000");
+        send(
+                "POST",
+                "json",
+                "[3]",
+                "Content-Type",
+                "application/json",
+                "Producer-Id",
+                "p",
+                "Producer-Epoch",
+                "200",
+                "Producer-Seq",
+                "0",
+                "Stream-Seq",
+                "s1",
+                "Stream-Closed",
+                "true");
+        send("PUT", "empty", "", "Content-Type", "text/a", "Stream-Expires-At", "2099-01-01T00:00:00Z");
+    }
+
+    @Test
+    void documentsAreTheSameAtTheOtherServer() throws Exception {
+        fill();
+        CommandRun first = copy();
+        assertThat(first.err()).isEmpty();
+        assertThat(first.out()).startsWith("copied 304 documents, 998 values, ");
+        assertThat(first.exitCode()).isZero();
+        assertThat(exported(to)).isEqualTo(exported(from));
+
+        CommandRun again = copy("--resume", "--json");
+        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"refused\":0");
+        assertThat(again.exitCode()).isZero();
+    }
+
+    @Test
+    void aServerOfWhichOnlyHttpIsReachedIsCopiedFrom() throws Exception {
+        fill();
+        String[] words = {"copy", "--from", url(from), "--to", to.address()};
+        CommandRun copied = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
+        assertThat(copied.err()).isEmpty();
+        assertThat(copied.out()).startsWith("copied 304 documents, 998 values, ");
+        assertThat(exported(to)).isEqualTo(exported(from));
+        String[] short1 = {"copy", "short/1", "--from", url(from), "--to", to.address(), "--resume"};
+        assertThat(CommandRun.with(Map.of(), new byte[0])
+                        .run("127.0.0.1:1", short1)
+                        .out())
+                .contains("1 were there already");
+        for (String unfit : List.of("127.0.0.1:1", "http://u:s3cret@127.0.0.1:1", "http://127.0.0.1:1/path")) {
+            CommandRun refused = copy("--from", unfit);
+            assertThat(refused.exitCode()).isEqualTo(2);
+            assertThat(refused.err()).contains("--from is neither").doesNotContain("s3cret");
+        }
+        try (Jedis client = jedis(from)) {
+            client.rpush("__ds/x", "1");
+        }
+        CommandRun reserved = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
+        assertThat(reserved.err()).contains("a document at /v1/stream/__ds/x cannot be copied over HTTP");
+        assertThat(reserved.exitCode()).isEqualTo(1);
+        try (FakeStreams fake = new FakeStreams(request -> FakeStreams.Answer.of(401, "", ""))) {
+            CommandRun without = copy("--from", "http://127.0.0.1:" + fake.uri().getPort());
+            assertThat(without.err()).contains("CARAVAN_FROM_PASSWORD or with --from-password-file FILE");
+            assertThat(without.exitCode()).isEqualTo(1);
+        }
+    }
+
+    /** What a copy left that was killed within a long document: a part, which nobody sees. */
+    @Test
+    void aCopyThatWasEndedGoesOn() throws Exception {
+        fill();
+        assertThat(copy("short/1").exitCode()).isZero();
+        for (String step : List.of("begin&first=0", "begin&first=7")) {
+            HttpRequest part = HttpRequest.newBuilder(URI.create(url(to) + "/v1/import/long?step=" + step))
+                    .POST(BodyPublishers.ofString("{\"attributes\":{\"content-type\":\"text/a\"}}"))
+                    .build();
+            assertThat(HttpClient.newHttpClient()
+                            .send(part, BodyHandlers.discarding())
+                            .statusCode())
+                    .isEqualTo(200);
+        }
+        assertThat(copy("--resume").out()).startsWith("copied 303 documents, ").contains("; 1 were there already");
+        assertThat(exported(to)).isEqualTo(exported(from));
+    }
+
+    /** It is longer than a part, so some of it is there when it is refused. */
+    @Test
+    void aDocumentThatItsSpaceRefusesIsToldAndTheOthersCome() throws Exception {
+        fill();
+        try (Jedis other = jedis(to)) {
+            other.sendCommand(SPACE, "SET", "long", "max-bytes", "1500000");
+            CommandRun overResp = CommandRun.of(from, "copy", "--to", to.address());
+            CommandRun overHttp = copy("--resume");
+            for (CommandRun run : List.of(overResp, overHttp)) {
+                assertThat(run.exitCode()).as(run.err()).isEqualTo(3);
+                assertThat(run.err()).contains("document 'long' was not imported", "max-bytes 1500000");
+            }
+            assertThat(overResp.out()).startsWith("copied 303 documents, ");
+            assertThat(overHttp.out()).contains("; 303 were there already");
+            assertThat(other.dbSize()).isEqualTo(303);
+            other.sendCommand(SPACE, "REMOVE", "long");
+        }
+        assertThat(copy("--resume").out()).startsWith("copied 1 document, ");
+        assertThat(exported(to)).isEqualTo(exported(from));
+    }
+
+    @Test
+    void aNameThatIsTakenIsRefusedSkippedOrReplaced() {
+        try (Jedis client = jedis(from);
+                Jedis other = jedis(to)) {
+            client.rpush("a", "1");
+            other.rpush("a", "2", "3");
+            CommandRun refused = copy("a");
+            assertThat(refused.exitCode()).isEqualTo(3);
+            assertThat(refused.err()).contains("document 'a' was not imported: document 'a' exists");
+            assertThat(copy("--existing", "skip").out()).contains("1 skipped");
+            assertThat(other.lrange("a", 0, -1)).containsExactly("2", "3");
+            assertThat(copy("--existing", "replace").exitCode()).isZero();
+            assertThat(other.lrange("a", 0, -1)).containsExactly("1");
+        }
+    }
+
+    @Test
+    void addressesAndTokensThatDoNotFitAreTold() throws Exception {
+        try (Jedis client = jedis(from)) {
+            client.rpush("a", "1");
+        }
+        CommandRun user = copy("--to-user", "mover");
+        assertThat(user.exitCode()).isEqualTo(2);
+        assertThat(user.err()).contains("over HTTP a token says who the user is");
+        assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca is for https://");
+        CommandRun secret = CommandRun.of(from, "copy", "--to", "http://u:s3cret@127.0.0.1:1");
+        assertThat(secret.exitCode()).isEqualTo(2);
+        assertThat(secret.err()).doesNotContain("s3cret");
+        try (FakeStreams fake = new FakeStreams(request -> request.endsWith("Authorization: Bearer t0ken")
+                ? FakeStreams.Answer.of(404, "", "<html>")
+                : FakeStreams.Answer.of(401, "", ""))) {
+            String address = "http://127.0.0.1:" + fake.uri().getPort();
+            CommandRun without = CommandRun.of(from, "copy", "--to", address);
+            assertThat(without.err()).contains("requires another token");
+            assertThat(without.exitCode()).isEqualTo(1);
+            CommandRun with = CommandRun.with(Map.of("CARAVAN_TO_PASSWORD", "t0ken"), new byte[0])
+                    .run(from.address(), "copy", "--to", address);
+            assertThat(with.err()).contains("with the status 404 is no Caravan server");
+        }
+    }
+}

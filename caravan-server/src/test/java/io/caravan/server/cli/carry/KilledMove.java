@@ -1,0 +1,120 @@
+package io.caravan.server.cli.carry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.carry.TrippedProxy.Trip;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A {@code caravan move} of a document that a writer appends to, in which somebody is killed once. */
+final class KilledMove implements AutoCloseable {
+    private static final int PATIENCE_SECONDS = 60;
+
+    private final Home source;
+    private final Home target;
+    private final String name;
+    private final NumberedWriter writer;
+    private final Path output;
+    private final TrippedProxy toSource;
+    private final TrippedProxy toTarget;
+    private final AtomicLong kills = new AtomicLong();
+    private volatile Process mover;
+
+    /** A step of the move: a word of a request, and at which server. */
+    enum Step {
+        FENCE,
+        CONTINUE,
+        REDIRECT
+    }
+
+    enum Victim {
+        SOURCE,
+        TARGET,
+        MOVER
+    }
+
+    /**
+     * Nothing has moved yet.
+     *
+     * @param output where the command prints to
+     */
+    KilledMove(Home source, Home target, String name, NumberedWriter writer, Path output) throws IOException {
+        this.source = source;
+        this.target = target;
+        this.name = name;
+        this.writer = writer;
+        this.output = output;
+        this.toSource = new TrippedProxy(source.port());
+        this.toTarget = new TrippedProxy(target.port());
+    }
+
+    /**
+     * Moves the document; returns when it has moved.
+     *
+     * @param answered whether the step was answered when the victim is killed
+     */
+    void run(Step step, boolean answered, Victim victim) throws IOException, InterruptedException {
+        Trip trip = new Trip(step.name(), answered, () -> {
+            kills.incrementAndGet();
+            kill(victim);
+        });
+        if (step == Step.CONTINUE) {
+            // The one that drains it: there is something to bring, as a value has come since the last look.
+            toSource.arm(new Trip("FENCE", false, () -> {
+                long before = writer.acknowledged();
+                Eventually.await("another value", () -> writer.acknowledged() > before);
+                toTarget.arm(trip);
+            }));
+        } else {
+            toSource.arm(trip);
+        }
+        mover = startMover();
+        int exitCode = exitCode(mover);
+        if (victim == Victim.MOVER) {
+            assertThat(exitCode).isNotZero();
+            mover = startMover();
+            exitCode = exitCode(mover);
+        }
+        assertThat(output).content().contains("moved");
+        assertThat(exitCode).isZero();
+        assertThat(kills).hasValue(1);
+    }
+
+    private Process startMover() throws IOException {
+        List<String> command = ServerProcess.command(List.of());
+        command.addAll(List.of("move", name, "--server", toSource.address(), "--to", toTarget.address()));
+        command.addAll(List.of("--redirect-to", "127.0.0.1:" + target.port()));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+    }
+
+    private void kill(Victim victim) {
+        try {
+            switch (victim) {
+                case SOURCE -> source.killAndStartAgain();
+                case TARGET -> target.killAndStartAgain();
+                case MOVER -> mover.destroyForcibly().waitFor();
+            }
+        } catch (IOException | InterruptedException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
+    private static int exitCode(Process process) throws InterruptedException {
+        assertThat(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() throws IOException {
+        toSource.close();
+        toTarget.close();
+    }
+}

@@ -1,0 +1,325 @@
+package io.caravan.server.document;
+
+import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.values;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.DocumentImport.Replaced;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Documents that are moved to another server, and back. */
+class DocumentMoveTest {
+    private static final Whereabouts THERE = Whereabouts.parse("other:6380 http://other:4437");
+
+    private final Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private <T> T change(String name, Function<EditedDocument, T> change) {
+        return Documents.<T>await(outcome -> documents.service().write(name(name), change, outcome));
+    }
+
+    private DocumentInfo fence(String name, long holder) {
+        return change(name, document -> DocumentMove.fence(document, holder, THERE));
+    }
+
+    private Whereabouts redirect(String name, long holder) {
+        return change(name, document -> DocumentMove.redirect(document, holder));
+    }
+
+    private DocumentInfo found(String name) {
+        return Objects.requireNonNull(documents.find(name));
+    }
+
+    private static void refused(Reason reason, Runnable change) {
+        assertThatThrownBy(change::run)
+                .isInstanceOfSatisfying(
+                        DocumentException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(reason));
+    }
+
+    private List<Consumer<EditedDocument>> changes() {
+        return List.of(
+                document -> document.append(values("c")),
+                document -> document.trimTo(1),
+                EditedDocument::delete,
+                EditedDocument::deleteUnnoted,
+                document -> document.attributes(document.info().attributes().withClosed(null)),
+                document -> document.attributes(document.info().attributes().withTtlSeconds(9)),
+                document -> DocumentImport.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
+                document -> DocumentImport.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
+                document -> DocumentImport.goOn(
+                        document, document.info().id(), 2, 0, DocumentAttributes.NONE, values("c")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFencedDocumentIsChangedByNobody(boolean restarted) {
+        documents.push("a", "1", "2");
+        assertThat(fence("a", 7).nextSequence()).isEqualTo(2);
+        if (restarted) {
+            documents.reopen();
+        }
+        for (Consumer<EditedDocument> each : changes()) {
+            refused(
+                    Reason.MOVING,
+                    () -> change("a", document -> {
+                        each.accept(document);
+                        return true;
+                    }));
+            refused(
+                    Reason.MOVING,
+                    () -> Documents.<Boolean>await(outcome -> documents
+                            .service()
+                            .writeLocal(
+                                    name("a"),
+                                    document -> {
+                                        each.accept(document);
+                                        return true;
+                                    },
+                                    outcome)));
+        }
+        assertThat(documents.read("a")).containsExactly("1", "2");
+        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.empty())))
+                .isTrue();
+        assertThat(documents.push("a", "3")).isEqualTo(2);
+    }
+
+    @Test
+    void aTransactionThatChangesAFencedDocumentIsRefusedWhole() {
+        documents.push("a", "1");
+        documents.push("b", "1");
+        fence("a", 7);
+        refused(
+                Reason.MOVING,
+                () -> Documents.<Long>await(outcome -> documents
+                        .service()
+                        .write(
+                                List.of(name("a"), name("b")),
+                                edits -> {
+                                    edits.document(name("b")).append(values("2"));
+                                    return edits.document(name("a")).append(values("2"));
+                                },
+                                outcome)));
+        assertThat(documents.read("b")).containsExactly("1");
+    }
+
+    /** What does not change it: a repeated append, and what the archive keeps. */
+    @Test
+    void whatChangesNothingIsNotRefused() {
+        documents.create("a", "text/plain");
+        Addition append =
+                new Addition(values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
+        documents.add("a", append);
+        fence("a", 7);
+        assertThat(documents.add("a", append).result()).isEqualTo(Addition.Result.REPEATED);
+        assertThat(Documents.<Boolean>await(outcome ->
+                        documents.service().mark(name("a"), found("a").id(), ArchiveMark.first(5), outcome)))
+                .isTrue();
+        assertThat(found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));
+    }
+
+    @Test
+    void aDocumentDoesNotExpireWhileItIsMoved() {
+        OptionalLong soon = OptionalLong.of(documents.nowMillis() + 10);
+        documents.create("a", new Creation(null, OptionalLong.empty(), soon, false, values("1"), null));
+        documents.create("b", new Creation(null, OptionalLong.of(1), OptionalLong.empty(), false, values("1"), null));
+        fence("a", 7);
+        fence("b", 7);
+        documents.pass(Duration.ofDays(1));
+        assertThat(documents.read("a")).containsExactly("1");
+        change("a", document -> DocumentMove.abandon(document, OptionalLong.of(7)));
+        assertThat(documents.find("a")).isNull();
+        assertThat(found("b").count()).isEqualTo(1);
+    }
+
+    @Test
+    void onlyTheLastRunOfAMoveGoesOnWithIt() {
+        documents.push("a", "1");
+        fence("a", 7);
+        refused(
+                Reason.MOVING,
+                () -> change("a", document -> DocumentMove.fence(document, 8, Whereabouts.parse("third:1"))));
+        fence("a", 8);
+        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.of(7))))
+                .isFalse();
+        refused(Reason.CHANGED_MEANWHILE, () -> redirect("a", 7));
+        assertThat(redirect("a", 8)).isEqualTo(THERE);
+        refused(Reason.MOVED, () -> fence("a", 9));
+        refused(Reason.NOT_FOUND, () -> fence("absent", 9));
+    }
+
+    @Test
+    void aRedirectTakesThePlaceOfTheDocument() {
+        documents.push("a", "1", "2");
+        long id = fence("a", 7).id();
+        redirect("a", 7);
+        documents.reopen();
+        assertThatThrownBy(() -> documents.find("a"))
+                .isInstanceOfSatisfying(
+                        MovedException.class, moved -> assertThat(moved.to()).isEqualTo(THERE))
+                .hasMessage("document 'a' has been moved to other:6380 (http://other:4437)");
+        refused(Reason.MOVED, () -> documents.push("a", "3"));
+        refused(Reason.MOVED, () -> documents.delete("a"));
+        refused(Reason.MOVED, () -> documents.create("a", "text/plain"));
+        assertThat(documents.service().peek(name("a"))).isNull();
+        assertThat(documents.service().scan(0, 10).documents()).isEmpty();
+        assertThat(documents.store().info(id)).isNull();
+        refused(
+                Reason.SOURCE_NOT_FOUND,
+                () -> documents.create(
+                        "f",
+                        new Creation(
+                                null,
+                                OptionalLong.empty(),
+                                OptionalLong.empty(),
+                                false,
+                                List.of(),
+                                new ForkPoint(name("a"), OptionalLong.empty(), 0))));
+        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.empty())))
+                .isFalse();
+        assertThat(this.<Boolean>change("a", DocumentMove::forget)).isTrue();
+        assertThat(this.<Boolean>change("a", DocumentMove::forget)).isFalse();
+        assertThat(documents.push("a", "new")).isZero();
+    }
+
+    @Test
+    void theArchiveIsToldThatAMovedDocumentIsGone() {
+        documents.push("a", "1");
+        Documents.<Boolean>await(outcome ->
+                documents.service().mark(name("a"), found("a").id(), new ArchiveMark(5, 1, 0, 1, 0, 0), outcome));
+        fence("a", 7);
+        redirect("a", 7);
+        assertThat(documents.service().deletionPending(name("a"))).isTrue();
+    }
+
+    @Test
+    void aDocumentThatOthersWereForkedOffIsNotFenced() {
+        documents.create("a", "text/plain", "1");
+        ForkPoint point = new ForkPoint(name("a"), OptionalLong.empty(), 0);
+        Creation fork = new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, List.of(), point);
+        documents.create("f", fork);
+        refused(Reason.HAS_FORKS, () -> fence("a", 7));
+        fence("f", 7);
+        redirect("f", 7);
+        fence("a", 7);
+        refused(Reason.MOVING, () -> documents.create("g", fork));
+    }
+
+    @Test
+    void aDocumentThatComesBackTakesThePlaceOfItsRedirect() {
+        documents.push("a", "1");
+        fence("a", 7);
+        redirect("a", 7);
+        refused(
+                Reason.MOVED,
+                () -> change(
+                        "a",
+                        document -> DocumentImport.whole(
+                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.NOTHING)));
+        assertThat(this.<Long>change(
+                        "a",
+                        document -> DocumentImport.whole(
+                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.REDIRECT)))
+                .isEqualTo(4);
+        assertThat(documents.read("a")).containsExactly("x");
+        refused(
+                Reason.EXISTS,
+                () -> change(
+                        "a",
+                        document -> DocumentImport.whole(
+                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.REDIRECT)));
+    }
+
+    /** A redirect leads clients elsewhere until the whole document is back, and also when its import is given up. */
+    @ParameterizedTest
+    @ValueSource(strings = {"abort", "restart", "end"})
+    void aRedirectStaysWhileADocumentComesBackInParts(String how) {
+        documents.push("a", "1");
+        fence("a", 7);
+        redirect("a", 7);
+        long id =
+                change("a", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
+        change("a", document -> DocumentImport.add(document, id, 3, values("x")));
+        refused(Reason.MOVED, () -> documents.find("a"));
+        refused(Reason.MOVED, () -> documents.push("a", "3"));
+        switch (how) {
+            case "abort" -> change("a", document -> DocumentImport.abort(document, id));
+            case "restart" -> documents.reopen();
+            default -> change("a", document -> DocumentImport.end(document, id, 4));
+        }
+        if (how.equals("end")) {
+            assertThat(documents.read("a")).containsExactly("x");
+        } else {
+            refused(Reason.MOVED, () -> documents.find("a"));
+            assertThat(this.<Boolean>change("a", DocumentMove::forget)).isTrue();
+        }
+    }
+
+    @Test
+    void aDocumentThatWasBroughtGoesOn() {
+        change(
+                "a",
+                document -> DocumentImport.whole(
+                        document, DocumentAttributes.NONE.withTtlSeconds(9), 3, values("x"), Replaced.NOTHING));
+        long id = found("a").id();
+        DocumentAttributes closed = DocumentAttributes.NONE.withClosed("p").withArchived(ArchiveMark.first(5));
+        assertThat(this.<Long>change(
+                        "a", document -> DocumentImport.goOn(document, id, 4, 4, closed, values("y", "z"))))
+                .isEqualTo(6);
+        assertThat(documents.read("a")).containsExactly("y", "z");
+        assertThat(found("a").firstSequence()).isEqualTo(4);
+        assertThat(found("a").attributes().closed()).isTrue();
+        assertThat(found("a").attributes().expires()).isFalse();
+        assertThat(found("a").attributes().archived()).isNull();
+        refused(
+                Reason.SEQUENCE_CONFLICT,
+                () -> change("a", document -> DocumentImport.goOn(document, id, 4, 4, closed, values("y"))));
+        refused(
+                Reason.CHANGED_MEANWHILE,
+                () -> change("a", document -> DocumentImport.goOn(document, id + 1, 6, 4, closed, List.of())));
+        assertThat(this.<Boolean>change("a", document -> DocumentImport.delete(document, id + 1)))
+                .isFalse();
+        assertThat(this.<Boolean>change("a", document -> DocumentImport.delete(document, id)))
+                .isTrue();
+        assertThat(documents.find("a")).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a:1", "[::1]:6380", "http://a.b-c:80", "https://a:443", "a:1 http://a:2"})
+    void addressesAreKeptAsTheyAreGiven(String text) {
+        assertThat(Whereabouts.parse(text).text()).isEqualTo(text);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "a",
+                "http://a",
+                "http://a:1/",
+                "a:1 b:2",
+                "http://u:p@a:1",
+                "a:1\r\nb",
+                "a:1  http://b:1"
+            })
+    void whatIsNoAddressIsRefused(String text) {
+        assertThatThrownBy(() -> Whereabouts.parse(text)).isInstanceOf(IllegalArgumentException.class);
+    }
+}

@@ -1,0 +1,121 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.testing.Eventually;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Values are trimmed when they are older than their space retains them, and not before. */
+class RetainedAgeTest {
+    private static final Duration AGE = Duration.ofHours(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private void retain(Duration age) {
+        documents
+                .service()
+                .spaces()
+                .set(
+                        Prefix.of("a/".getBytes(UTF_8)),
+                        before -> before.with(SpaceSetting.RETAINED_SECONDS, age.toSeconds()));
+    }
+
+    private DocumentInfo info(String name) {
+        return Objects.requireNonNull(documents.service().find(Documents.name(name)));
+    }
+
+    private void holdsFrom(String name, long first) {
+        assertThat(info(name).firstSequence()).isEqualTo(first);
+    }
+
+    @Test
+    void anAppendTrimsWhatIsOlder() {
+        retain(AGE);
+        documents.push("a/d", "0", "1");
+        documents.push("b/d", "0", "1");
+        documents.pass(Duration.ofMinutes(30));
+        documents.push("a/d", "2");
+        documents.pass(Duration.ofMinutes(29));
+        documents.push("a/d", "3");
+        holdsFrom("a/d", 0);
+        documents.pass(MINUTE);
+        documents.push("a/d", "4");
+        holdsFrom("a/d", 2);
+        documents.push("b/d", "2");
+        holdsFrom("b/d", 0);
+    }
+
+    /** Whatever is kept of the times, no value goes early, and none stays for longer than a thirty-second of the age. */
+    @Test
+    void noValueGoesEarlyAndNoneStaysMuchLonger() {
+        retain(AGE);
+        Random random = new Random(3);
+        Deque<Long> times = new ArrayDeque<>();
+        long next = 0;
+        for (int i = 0; i < 3_000; i++) {
+            documents.pass(Duration.ofSeconds(random.nextInt(random.nextInt(10) == 0 ? 1_000 : 20)));
+            documents.push("a/d", "v");
+            times.add(documents.nowMillis());
+            next++;
+            if (random.nextInt(200) == 0) {
+                documents.reopen();
+            }
+            long first = info("a/d").firstSequence();
+            while (times.size() > next - first) {
+                assertThat(documents.nowMillis() - times.remove()).isGreaterThanOrEqualTo(AGE.toMillis());
+            }
+            assertThat(documents.nowMillis() - times.element())
+                    .as("age of the oldest")
+                    .isLessThanOrEqualTo(AGE.toMillis() + AGE.toMillis() / 32 + 1_000_000);
+        }
+        assertThat(info("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
+    }
+
+    /** Nobody writes to it any more; and nobody has noted when the values came, of the one that was there before. */
+    @Test
+    void whatIsNotWrittenToIsTrimmedToo() {
+        documents.push("a/before", "0");
+        retain(AGE);
+        documents.push("a/d", "0");
+        documents.pass(Duration.ofSeconds(1));
+        documents.push("a/d", "1");
+        documents.pass(Duration.ofMinutes(5));
+        Eventually.await(
+                "the sweeper has noted that all are there",
+                () -> info("a/d").attributes().ages().thereAt(documents.nowMillis()) == 2
+                        && info("a/before").attributes().ages().thereAt(documents.nowMillis()) == 1);
+        documents.pass(AGE);
+        Eventually.await(
+                "the values are trimmed",
+                () -> info("a/d").firstSequence() == 2 && info("a/before").firstSequence() == 1);
+    }
+
+    @Test
+    void aClockThatIsSetBackMakesNoValueGoEarly() {
+        retain(AGE);
+        documents.push("a/d", "0");
+        documents.setClock(Duration.ofHours(-10));
+        documents.push("a/d", "1");
+        documents.pass(Duration.ofMinutes(59));
+        documents.push("a/d", "2");
+        holdsFrom("a/d", 0);
+        documents.pass(MINUTE);
+        documents.push("a/d", "3");
+        holdsFrom("a/d", 2);
+    }
+}

@@ -1,0 +1,670 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
+import io.caravan.StoreVersionException;
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.Spaces;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the settings of a space do to its documents, whichever protocol a change comes by. */
+class SpacesTest {
+    private Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private Spaces spaces() {
+        return documents.service().spaces();
+    }
+
+    private static Prefix prefix(String text) {
+        return Prefix.of(text.getBytes(UTF_8));
+    }
+
+    private void set(String prefix, SpaceSetting setting, long value) {
+        spaces().set(prefix(prefix), before -> before.with(setting, value));
+    }
+
+    private Space space(String prefix) {
+        return Objects.requireNonNull(spaces().get(prefix(prefix)));
+    }
+
+    private static DocumentException refused(Reason reason, ThrowingCallable call) {
+        DocumentException refusal = catchThrowableOfType(DocumentException.class, call);
+        assertThat(refusal).as("refusal").isNotNull();
+        assertThat(refusal.reason()).isEqualTo(reason);
+        return refusal;
+    }
+
+    private void holds(String prefix, long count, long bytes) {
+        assertThat(space(prefix).documents()).as("documents").isEqualTo(count);
+        assertThat(space(prefix).bytes()).as("bytes").isEqualTo(bytes);
+    }
+
+    @Test
+    void theLongestPrefixCountsAndNothingIsInherited() {
+        set("a/", SpaceSetting.VALUE_BYTES, 3);
+        set("a/b", SpaceSetting.DOCUMENT_VALUES, 2);
+        refused(Reason.TOO_LARGE, () -> documents.push("a/x", "long"));
+        documents.push("a/bc", "long", "longer");
+        refused(Reason.TOO_LARGE, () -> documents.push("a/bc", "l"));
+        documents.push("a", "long");
+        documents.push("b/x", "long");
+        assertThat(spaces().remove(prefix("a/b"))).isTrue();
+        assertThat(spaces().remove(prefix("a/b"))).isFalse();
+        refused(Reason.TOO_LARGE, () -> documents.push("a/bc", "long"));
+        documents.push("a/bc", "l");
+    }
+
+    /** Against a look at each of them. */
+    @Test
+    void theSpaceOfANameIsFoundAmongManyThatBeginEachOther() {
+        Random random = new Random(8);
+        List<String> prefixes = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            String text = text(random, 1 + random.nextInt(6));
+            set(text, SpaceSetting.DOCUMENT_VALUES, 9);
+            prefixes.add(text);
+        }
+        for (int i = 0; i < 3_000; i++) {
+            String name = text(random, 1 + random.nextInt(9));
+            @Nullable
+            String longest = prefixes.stream()
+                    .filter(name::startsWith)
+                    .reduce((one, other) -> one.length() < other.length() ? other : one)
+                    .orElse(null);
+            Space found = spaces().find(DocumentName.of(name));
+            assertThat(found == null ? null : found.prefix().label()).as(name).isEqualTo(longest);
+        }
+    }
+
+    private static String text(Random random, int length) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < length; i++) {
+            text.append((char) ('a' + random.nextInt(3)));
+        }
+        return text.toString();
+    }
+
+    @Test
+    void whatIsTooLargeIsRefusedWholeAndChangesNothing() {
+        set("d", SpaceSetting.VALUE_BYTES, 4);
+        set("d", SpaceSetting.DOCUMENT_VALUES, 3);
+        set("d", SpaceSetting.DOCUMENT_BYTES, 8);
+        documents.push("d", "1234", "12");
+        refused(Reason.TOO_LARGE, () -> documents.push("d", "12345"));
+        refused(Reason.TOO_LARGE, () -> documents.push("d", "1", "1"));
+        refused(Reason.TOO_LARGE, () -> documents.push("d", "123"));
+        refused(Reason.TOO_LARGE, () -> documents.create("d2", "text/plain", "12345"));
+        assertThat(documents.find("d2")).isNull();
+        assertThat(documents.read("d")).containsExactly("1234", "12");
+        documents.push("d", "12");
+        holds("d", 1, 8);
+        assertThat(space("d").sizeRefusals()).isEqualTo(4);
+    }
+
+    /** A limit is about what the change leaves: a snapshot may take the place of a full document. */
+    @Test
+    void aChangeMayTrimWhatIsInItsWay() {
+        set("d", SpaceSetting.DOCUMENT_BYTES, 4);
+        documents.push("d", "12", "34");
+        Documents.<Long>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("d"),
+                        document -> {
+                            long at = document.append(Documents.values("abc"));
+                            document.trimTo(at);
+                            return at;
+                        },
+                        outcome));
+        assertThat(documents.read("d")).containsExactly("abc");
+        holds("d", 1, 3);
+        documents.push("d", "d");
+        refused(Reason.TOO_LARGE, () -> documents.push("d", "e"));
+    }
+
+    @Test
+    void aChangeOfTwoDocumentsIsRefusedForEitherOfThem() {
+        set("small", SpaceSetting.VALUE_BYTES, 1);
+        set("large", SpaceSetting.QUOTA_BYTES, 100);
+        refused(
+                Reason.TOO_LARGE,
+                () -> Documents.<Long>await(outcome -> documents
+                        .service()
+                        .write(
+                                List.of(Documents.name("large"), Documents.name("small")),
+                                edits -> {
+                                    edits.document(Documents.name("large")).append(Documents.values("first"));
+                                    return edits.document(Documents.name("small"))
+                                            .append(Documents.values("second"));
+                                },
+                                outcome)));
+        assertThat(documents.find("large")).isNull();
+        assertThat(documents.find("small")).isNull();
+        holds("large", 0, 0);
+        holds("small", 0, 0);
+    }
+
+    @Test
+    void theOldestValuesAreTrimmedByCountAsNewOnesCome() {
+        documents.push("d", "0", "1", "2", "3", "4");
+        set("d", SpaceSetting.RETAINED_VALUES, 3);
+        assertThat(documents.read("d")).hasSize(5);
+        assertThat(documents.push("d", "5")).isEqualTo(5);
+        assertThat(documents.read("d")).containsExactly("3", "4", "5");
+        documents.push("d", "6", "7", "8", "9");
+        assertThat(documents.read("d")).containsExactly("7", "8", "9");
+        holds("d", 1, 3);
+        assertThat(space("d").retiredValues()).isEqualTo(7);
+        documents.push("new", "0");
+        documents.create("d/new", "text/plain", "a", "b", "c", "d");
+        assertThat(documents.read("d/new")).containsExactly("b", "c", "d");
+    }
+
+    @Test
+    void theOldestValuesAreTrimmedByBytesAndTheNewestStays() {
+        set("d", SpaceSetting.RETAINED_BYTES, 6);
+        documents.push("d", "aa", "bb", "cc");
+        assertThat(documents.read("d")).containsExactly("aa", "bb", "cc");
+        documents.push("d", "d");
+        assertThat(documents.read("d")).containsExactly("bb", "cc", "d");
+        documents.push("d", "1", "2", "3", "4", "5", "6", "7");
+        assertThat(documents.read("d")).containsExactly("2", "3", "4", "5", "6", "7");
+        documents.push("d", "longer than that");
+        assertThat(documents.read("d")).containsExactly("longer than that");
+        documents.push("d", "x");
+        assertThat(documents.read("d")).containsExactly("x");
+        holds("d", 1, 1);
+    }
+
+    /** Whatever is appended, trimmed and deleted in one change, the sizes are those of what is there. */
+    @Test
+    void aRandomLifeIsCountedAndRetainedAsItIs() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        set("d", SpaceSetting.RETAINED_BYTES, 60);
+        for (int i = 0; i < 400; i++) {
+            Documents.<Boolean>await(outcome -> documents
+                    .service()
+                    .write(
+                            Documents.name("d" + random.nextInt(3)),
+                            document -> live(document, random.nextLong()),
+                            outcome));
+            long bytes = 0;
+            int count = 0;
+            for (int each = 0; each < 3; each++) {
+                List<String> values = documents.read("d" + each);
+                long own = values.stream().mapToLong(String::length).sum();
+                assertThat(own).as("seed %d", seed).isLessThanOrEqualTo(60);
+                bytes += own;
+                count += documents.find("d" + each) == null ? 0 : 1;
+            }
+            assertThat(space("d").bytes()).as("seed %d", seed).isEqualTo(bytes);
+            assertThat(space("d").documents()).as("seed %d", seed).isEqualTo(count);
+        }
+    }
+
+    private static boolean live(EditedDocument document, long seed) {
+        Random random = new Random(seed);
+        for (int i = 0; i < 4; i++) {
+            int kind = random.nextInt(8);
+            DocumentInfo info = document.info();
+            if (kind == 0) {
+                document.delete();
+            } else if (kind < 3 && info != null) {
+                document.trimTo(info.firstSequence() + random.nextInt(5));
+            } else {
+                document.append(Documents.values("v".repeat(1 + random.nextInt(20)), "w".repeat(random.nextInt(3))));
+            }
+        }
+        // Ends in an append, so that what is retained is what the space says.
+        document.append(Documents.values("end"));
+        return true;
+    }
+
+    @Test
+    void aDocumentWithForksIsTrimmedOnceItHasNone() {
+        set("d", SpaceSetting.RETAINED_VALUES, 2);
+        documents.push("d", "a", "b");
+        documents.create(
+                "fork",
+                new Creation(
+                        null,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        false,
+                        List.of(),
+                        new Creation.ForkPoint(Documents.name("d"), OptionalLong.empty(), 0)));
+        documents.push("d", "c");
+        assertThat(documents.read("d")).containsExactly("a", "b", "c");
+        documents.delete("fork");
+        documents.push("d", "d");
+        assertThat(documents.read("d")).containsExactly("c", "d");
+    }
+
+    @Test
+    void aForkLosesWhatItSharesFirst() {
+        documents.push("source", "a", "b");
+        set("fork", SpaceSetting.RETAINED_VALUES, 2);
+        documents.create(
+                "fork",
+                new Creation(
+                        null,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        false,
+                        List.of(),
+                        new Creation.ForkPoint(Documents.name("source"), OptionalLong.empty(), 0)));
+        documents.push("fork", "c");
+        assertThat(documents.read("fork")).containsExactly("b", "c");
+        documents.push("fork", "d", "e");
+        assertThat(documents.read("fork")).containsExactly("d", "e");
+        assertThat(documents.read("source")).containsExactly("a", "b");
+        holds("fork", 1, 2);
+    }
+
+    @Test
+    void aQuotaIsNeverExceededAndHasRoomAgainAtOnce() {
+        documents.push("d/0", "1234");
+        set("d/", SpaceSetting.QUOTA_BYTES, 10);
+        set("d/", SpaceSetting.QUOTA_DOCUMENTS, 2);
+        holds("d/", 1, 4);
+        documents.push("d/1", "123456");
+        refused(Reason.OVER_QUOTA, () -> documents.push("d/1", "1"));
+        refused(Reason.OVER_QUOTA, () -> documents.push("d/2", ""));
+        refused(Reason.OVER_QUOTA, () -> documents.create("d/2", "text/plain"));
+        documents.push("d/1", "");
+        Documents.<Boolean>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("d/1"),
+                        document -> {
+                            document.trimTo(1);
+                            return true;
+                        },
+                        outcome));
+        documents.push("d/1", "123456");
+        documents.delete("d/0");
+        documents.push("d/2", "1234");
+        refused(Reason.OVER_QUOTA, () -> documents.push("d/2", "5"));
+        holds("d/", 2, 10);
+        assertThat(space("d/").quotaRefusals()).isEqualTo(4);
+        set("d/", SpaceSetting.QUOTA_BYTES, 11);
+        documents.push("d/2", "5");
+    }
+
+    @Test
+    void whatIsInASpaceIsCountedAnewWhenTheSpacesChangeAndAfterARestart() {
+        documents.push("a/b/1", "12");
+        documents.push("a/2", "345");
+        set("a/", SpaceSetting.QUOTA_BYTES, 5);
+        holds("a/", 2, 5);
+        set("a/b/", SpaceSetting.QUOTA_BYTES, 2);
+        holds("a/", 1, 3);
+        holds("a/b/", 1, 2);
+        refused(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
+        documents.reopen();
+        holds("a/", 1, 3);
+        refused(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
+        spaces().remove(prefix("a/b/"));
+        holds("a/", 2, 5);
+        refused(Reason.OVER_QUOTA, () -> documents.push("a/2", "1"));
+    }
+
+    /** What the store refuses takes nothing of a quota or a rate. */
+    @Test
+    void whatTheStoreRefusesIsNotCounted() {
+        documents.close();
+        documents = new Documents(new MemoryListStore(StoreConfig.builder(Path.of("memory"))
+                .heapSegmentBytes(1 << 20)
+                .maxHeapBytes(1 << 20)
+                .maxValueBytes(1 << 18)
+                .build()));
+        set("d", SpaceSetting.QUOTA_BYTES, 1 << 21);
+        set("d", SpaceSetting.WRITES_PER_SECOND, 2);
+        documents.push("d", "1");
+        String large = "v".repeat(1 << 18);
+        for (int i = 0; i < 3; i++) {
+            assertThatExceptionOfType(OutOfSpaceException.class)
+                    .isThrownBy(() -> documents.push("d", large, large, large, large));
+        }
+        holds("d", 1, 1);
+        documents.push("d", "2");
+    }
+
+    @Test
+    void aRateIsHeldAndTellsWhenToTryAgain() {
+        set("d", SpaceSetting.WRITES_PER_SECOND, 4);
+        for (int i = 0; i < 4; i++) {
+            documents.push("d" + i, "v");
+        }
+        DocumentException refusal = refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(refusal.expected()).isBetween(1L, 251L);
+        assertThat(documents.find("d")).isNull();
+        documents.delete("d0");
+        documents.pass(Duration.ofMillis(refusal.expected()));
+        documents.push("d", "v");
+        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        documents.pass(Duration.ofHours(1));
+        for (int i = 0; i < 4; i++) {
+            documents.push("d", "v");
+        }
+        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(space("d").rateRefusals()).isEqualTo(3);
+    }
+
+    @Test
+    void aWriteOverTheRateOfBytesGetsThroughAndIsPaidForAfterwards() {
+        set("d", SpaceSetting.BYTES_PER_SECOND, 10);
+        documents.push("d", "v".repeat(30));
+        DocumentException refusal = refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(refusal.expected()).isBetween(2_100L, 2_101L);
+        documents.pass(Duration.ofMillis(2_099));
+        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        documents.pass(Duration.ofMillis(2));
+        documents.push("d", "v");
+    }
+
+    /** Together they are more than a second's worth, which would otherwise be refused for ever. */
+    @Test
+    void aChangeOfSeveralDocumentsTakesFromTheRatesOnce() {
+        set("d", SpaceSetting.WRITES_PER_SECOND, 2);
+        set("d", SpaceSetting.BYTES_PER_SECOND, 10);
+        List<DocumentName> names = List.of(Documents.name("d1"), Documents.name("d2"), Documents.name("d3"));
+        Documents.<Boolean>await(outcome -> documents
+                .service()
+                .write(
+                        names,
+                        edits -> {
+                            for (DocumentName name : names) {
+                                edits.document(name).append(Documents.values("v".repeat(9)));
+                            }
+                            return true;
+                        },
+                        outcome));
+        assertThat(refused(Reason.RATE_LIMITED, () -> documents.push("d4", "v")).expected())
+                .isBetween(1_000L, 1_001L);
+    }
+
+    @Test
+    void aRateThatIsChangedForgetsWhatTheOldOneIsOwed() {
+        set("d", SpaceSetting.BYTES_PER_SECOND, 1);
+        documents.push("d", "v".repeat(1_000));
+        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        set("d", SpaceSetting.BYTES_PER_SECOND, 1_000);
+        documents.push("d", "v");
+    }
+
+    /** A part of a token, as comes in no time at all, is none. */
+    @Test
+    void aWriteNeedsAWholeToken() {
+        set("d", SpaceSetting.WRITES_PER_SECOND, 1);
+        documents.push("d", "v");
+        documents.pass(Duration.ofMillis(990));
+        assertThat(refused(Reason.RATE_LIMITED, () -> documents.push("d", "v")).expected())
+                .isBetween(10L, 11L);
+        documents.pass(Duration.ofMillis(10));
+        documents.push("d", "v");
+    }
+
+    /** What the byte rate refuses takes none of the writes. */
+    @Test
+    void aRefusalTakesNothingOfTheOtherRate() {
+        set("d", SpaceSetting.WRITES_PER_SECOND, 2);
+        set("d", SpaceSetting.BYTES_PER_SECOND, 1);
+        documents.push("d", "v");
+        for (int i = 0; i < 5; i++) {
+            refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        }
+        set("d", SpaceSetting.BYTES_PER_SECOND, 0);
+        documents.push("d", "v");
+        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+    }
+
+    @Test
+    void whatTheArchiveBringsBackIsCountedAndNeverRefused() {
+        set("d", SpaceSetting.VALUE_BYTES, 1);
+        set("d", SpaceSetting.QUOTA_BYTES, 1);
+        set("d", SpaceSetting.RETAINED_VALUES, 1);
+        set("d", SpaceSetting.WRITES_PER_SECOND, 1);
+        for (String name : List.of("d1", "d2")) {
+            Documents.<Boolean>await(outcome -> documents
+                    .service()
+                    .writeLocal(
+                            Documents.name(name),
+                            document -> {
+                                document.restore(Attributes.EMPTY, null, 7, Documents.values("restored", "whole"));
+                                return true;
+                            },
+                            outcome));
+        }
+        DocumentRestoration long_ = documents.service().restoration(Documents.name("d3"), 0);
+        long_.append(Documents.values("much", "more"));
+        long_.finish(Attributes.EMPTY, null);
+        assertThat(documents.read("d1")).containsExactly("restored", "whole");
+        assertThat(documents.read("d3")).containsExactly("much", "more");
+        holds("d", 3, 34);
+        refused(Reason.OVER_QUOTA, () -> documents.push("d4", "v"));
+    }
+
+    @Test
+    void anImportObeysAndIsRetainedPartByPart() {
+        set("d", SpaceSetting.RETAINED_VALUES, 2);
+        set("d", SpaceSetting.VALUE_BYTES, 3);
+        long id = Documents.<Long>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("d"),
+                        document -> DocumentImport.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING),
+                        outcome));
+        imported(id, 5, "a", "b", "c");
+        refused(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
+        imported(id, 8, "d");
+        Documents.<Long>await(outcome -> documents
+                .service()
+                .write(Documents.name("d"), document -> DocumentImport.end(document, id, 9), outcome));
+        assertThat(documents.read("d")).containsExactly("c", "d");
+        holds("d", 1, 2);
+    }
+
+    private void imported(long id, long sequence, String... values) {
+        Documents.<Long>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("d"),
+                        document -> DocumentImport.add(document, id, sequence, Documents.values(values)),
+                        outcome));
+    }
+
+    private void together(Consumer<DocumentEdits> change, String... names) {
+        Documents.<Integer>await(outcome -> documents
+                .service()
+                .write(
+                        Stream.of(names).map(Documents::name).toList(),
+                        edits -> {
+                            change.accept(edits);
+                            return 0;
+                        },
+                        outcome));
+    }
+
+    /** Otherwise each change of a setting would lift all quotas for a moment. */
+    @Test
+    void countsGoOnWhenSettingsChange() {
+        set("d/", SpaceSetting.QUOTA_BYTES, 5);
+        documents.push("d/a", "123");
+        Space before = space("d/");
+        set("d/", SpaceSetting.QUOTA_DOCUMENTS, 2);
+        documents.push("d/b", "45");
+        assertThat(before.bytes()).isEqualTo(5);
+        holds("d/", 2, 5);
+        refused(Reason.OVER_QUOTA, () -> documents.push("d/b", "6"));
+        set("d/b", SpaceSetting.QUOTA_BYTES, 3);
+        holds("d/", 1, 3);
+        holds("d/b", 1, 2);
+        assertThat(before.bytes()).isEqualTo(5);
+    }
+
+    /** In whatever order, as all of it happens in one moment. */
+    @Test
+    void whatATransactionFreesHasRoomForWhatItAppends() {
+        set("d/", SpaceSetting.QUOTA_BYTES, 5);
+        set("d/", SpaceSetting.QUOTA_DOCUMENTS, 1);
+        documents.push("d/a", "12345");
+        together(
+                edits -> {
+                    edits.document(Documents.name("d/b")).append(Documents.values("123", "45"));
+                    edits.document(Documents.name("d/a")).delete();
+                },
+                "d/a",
+                "d/b");
+        holds("d/", 1, 5);
+        refused(
+                Reason.OVER_QUOTA,
+                () -> together(
+                        edits -> {
+                            edits.document(Documents.name("d/b")).delete();
+                            edits.document(Documents.name("d/c")).append(Documents.values("123456"));
+                        },
+                        "d/b",
+                        "d/c"));
+        holds("d/", 1, 5);
+        assertThat(space("d/").quotaRefusals()).isEqualTo(1);
+    }
+
+    @Test
+    void whatATransactionDeletesAgainCountsForTheRates() {
+        set("d/", SpaceSetting.WRITES_PER_SECOND, 1);
+        Consumer<DocumentEdits> pushAndDelete = edits -> {
+            edits.document(Documents.name("d/a")).append(Documents.values("v"));
+            edits.document(Documents.name("d/a")).delete();
+        };
+        together(pushAndDelete, "d/a");
+        refused(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
+    }
+
+    /** One that a newer release has written. */
+    @Test
+    void aSettingThatIsNotKnownIsToldAsAVersion() {
+        byte[] settings =
+                Attributes.EMPTY.with("max-surprise", new byte[Long.BYTES]).encoded();
+        documents
+                .store()
+                .append(
+                        -4,
+                        ByteBuffer.allocate(4 + settings.length)
+                                .put((byte) 1)
+                                .putShort((short) 1)
+                                .put((byte) 'a')
+                                .put(settings)
+                                .array())
+                .join();
+        assertThatExceptionOfType(StoreVersionException.class)
+                .isThrownBy(() -> documents.reopen())
+                .withMessageContaining("list of spaces is of format version 2");
+    }
+
+    @Test
+    void settingsOutliveARestartHoweverOftenTheyChange() {
+        Random random = new Random(4);
+        for (int i = 1; i <= 500; i++) {
+            String prefix = "p" + random.nextInt(9);
+            if (random.nextInt(4) == 0) {
+                spaces().remove(prefix(prefix));
+            } else {
+                SpaceSetting setting = SpaceSetting.values()[random.nextInt(SpaceSetting.DURABILITY.ordinal())];
+                set(prefix, setting, i);
+            }
+            if (i % 100 == 0) {
+                List<String> before = told();
+                documents.reopen();
+                assertThat(told()).isEqualTo(before);
+            }
+        }
+        long retained = Objects.requireNonNull(documents.store().info(-4)).count();
+        assertThat(retained).isLessThanOrEqualTo(2L * spaces().all().size());
+    }
+
+    private List<String> told() {
+        return spaces().all().stream()
+                .map(space -> space.prefix() + " " + space.settings())
+                .toList();
+    }
+
+    @Test
+    void hostilePrefixesAreRefusedOrToldApart() {
+        assertThatThrownBy(() -> prefix("")).hasMessageContaining("1 to 256 bytes, has 0");
+        assertThatThrownBy(() -> prefix("p".repeat(257))).hasMessageContaining("has 257");
+        Set<String> labels = new HashSet<>();
+        List<byte[]> hostile = List.of(
+                "\n".getBytes(UTF_8),
+                "\\n".getBytes(UTF_8),
+                "\\\\n".getBytes(UTF_8),
+                "\u001b[2J".getBytes(UTF_8),
+                "\\u001b[2J".getBytes(UTF_8),
+                "\u00ff".getBytes(ISO_8859_1),
+                "\\xff".getBytes(UTF_8),
+                "\ufffd".getBytes(UTF_8),
+                "\u0000".getBytes(UTF_8),
+                "\u2028".getBytes(UTF_8),
+                "p".repeat(256).getBytes(UTF_8));
+        for (byte[] each : hostile) {
+            spaces().set(Prefix.of(each), before -> before.with(SpaceSetting.DOCUMENT_VALUES, 1));
+            labels.add(Prefix.of(each).label());
+        }
+        assertThat(labels)
+                .hasSameSizeAs(hostile)
+                .allMatch(label -> label.chars().noneMatch(Character::isISOControl));
+        documents.reopen();
+        assertThat(spaces().all()).hasSameSizeAs(hostile);
+    }
+
+    @Test
+    void thereAreAThousandSpacesAtMost() {
+        for (int i = 0; i < Spaces.MAX_SPACES; i++) {
+            set("p" + i, SpaceSetting.DOCUMENT_VALUES, 1);
+        }
+        assertThatThrownBy(() -> set("one more", SpaceSetting.DOCUMENT_VALUES, 1))
+                .hasMessageContaining("remove one first");
+        set("p0", SpaceSetting.DOCUMENT_VALUES, 2);
+        spaces().remove(prefix("p1"));
+        set("one more", SpaceSetting.DOCUMENT_VALUES, 1);
+        assertThatThrownBy(() -> set("one more", SpaceSetting.DOCUMENT_VALUES, 0))
+                .hasMessageContaining("remove it");
+        assertThat(space("one more").settings().get(SpaceSetting.DOCUMENT_VALUES))
+                .isEqualTo(1);
+    }
+}

@@ -1,0 +1,88 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.document.HeldBarrier;
+import io.caravan.server.document.ReadBarrier;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests to a host of a cluster whose reads are strict. */
+final class StrictReadsTest {
+    private static final String TEXT = "text/plain";
+
+    private final HeldBarrier held = new HeldBarrier();
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void nothingThatTellsOfAStreamIsAnsweredUnlessItsHostLeadsForSure() throws Exception {
+        server.documents.readBarrier(HeldBarrier.refusing("no majority has answered"));
+        for (List<String> request : List.of(
+                List.of("GET", "/v1/stream/a", ""),
+                List.of("GET", "/v1/stream/a?offset=-1&live=long-poll", ""),
+                List.of("GET", "/v1/stream/a?offset=-1&live=sse", ""),
+                List.of("GET", "/v1/stream/absent", ""),
+                List.of("HEAD", "/v1/stream/a", ""),
+                List.of("GET", "/v1/documents", ""),
+                List.of("GET", "/v1/values/a", ""),
+                List.of("POST", "/v1/live", "{\"streams\":[{\"path\":\"a\",\"offset\":\"-1\"}]}"),
+                List.of("PUT", "/v1/stream/a", ""),
+                List.of("POST", "/v1/stream/absent", "v"),
+                List.of("DELETE", "/v1/stream/absent", ""))) {
+            HttpResponse<String> answer =
+                    server.send(request.get(0), request.get(1), request.get(2), "Content-Type", TEXT);
+            assertThat(answer.statusCode()).as(request.toString()).isEqualTo(503);
+            assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
+            if (!request.get(0).equals("HEAD")) {
+                assertThat(answer.body()).contains("\"read_unconfirmed\"", "no majority has answered");
+            }
+        }
+        server.documents.readBarrier(ReadBarrier.NONE);
+        assertThat(server.get("/v1/stream/a").body()).isEqualTo("one");
+    }
+
+    @Test
+    void aReadWaitsAndAChangeDoesNot() throws Exception {
+        server.documents.readBarrier(held.barrier());
+        CompletableFuture<HttpResponse<String>> read = server.sendAsync("GET", "/v1/stream/a");
+        HttpFixture.await(() -> held.asked() == 1);
+        assertThat(server.append("/v1/stream/a", TEXT, " two").statusCode()).isEqualTo(204);
+        assertThat(read).isNotDone();
+        held.pass();
+        assertThat(read.get().body()).isEqualTo("one two");
+    }
+
+    /** What comes later has been committed, so it is not old. */
+    @Test
+    void aLiveReadAsksWhenItBegins() throws Exception {
+        String tail = server.get("/v1/stream/a")
+                .headers()
+                .firstValue("Stream-Next-Offset")
+                .orElseThrow();
+        server.documents.readBarrier(held.barrier());
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + tail);
+        HttpFixture.await(() -> held.asked() == 1);
+        held.pass();
+        server.awaitTailedDocuments(1);
+        server.append("/v1/stream/a", TEXT, "two");
+        assertThat(poll.get().body()).isEqualTo("two");
+        assertThat(held.asked()).isZero();
+    }
+}
