@@ -2,26 +2,37 @@
 
 import pathlib
 import sys
+import time
 
 import redis
-from redis.backoff import ConstantBackoff
 from redis.cluster import ClusterNode, RedisCluster
-from redis.retry import Retry
 
 VALUES = 200
 
 
+def push_until_answered(client, name, value):
+    """What an application does about an error whose change may have been made, when a value may be there twice.
+
+    redis-py retries by itself, but without a pause: all its retries are over before a new leader is elected.
+    """
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return client.rpush(name, value)
+        except redis.RedisError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
 def main():
     ports, kill_file = [int(port) for port in sys.argv[1].split(",")], pathlib.Path(sys.argv[2])
-    client = RedisCluster(
-        startup_nodes=[ClusterNode("127.0.0.1", port) for port in ports],
-        retry=Retry(ConstantBackoff(0.1), 100),
-    )
+    client = RedisCluster(startup_nodes=[ClusterNode("127.0.0.1", port) for port in ports])
     for n in range(VALUES):
         if n == VALUES // 2:
             # Whoever waits for the file kills the leader.
             kill_file.touch()
-        client.rpush("{cluster}:py", n)
+        push_until_answered(client, "{cluster}:py", n)
     found = [int(value) for value in client.lrange("{cluster}:py", 0, -1)]
     # A value whose answer was lost with the leader is sent again by the client.
     assert sorted(set(found)) == list(range(VALUES)), found
