@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #RESTORING}: the document is being restored, and is not visible yet; empty, or 1 when a client brings it
  *       in parts ({@link DocumentImport});
  *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}; {@value #AGES}: see {@link Ages};
+ *   <li>{@value #TIMESTAMPS}: see {@link Timestamps};
  *   <li>{@value #FENCE}: see {@link Fence}; the document is being moved to another server;
  *   <li>{@value #MOVED}: the text of {@link Whereabouts}; there is no document, and clients are sent there.
  * </ul>
@@ -50,11 +51,12 @@ public final class DocumentAttributes {
     private static final String RESTORING = "restoring";
     private static final String ARCHIVED = "archived";
     private static final String AGES = "ages";
+    private static final String TIMESTAMPS = "timestamps";
     private static final String FENCE = "fence";
     private static final String MOVED = "moved";
     /** Attributes that have a meaning only in the document's own store. */
     private static final List<String> OF_THE_STORE =
-            List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, FENCE, MOVED);
+            List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, FENCE, MOVED);
 
     private static final byte[] PRESENT = {};
     private static final byte[] BY_A_CLIENT = {1};
@@ -252,6 +254,16 @@ public final class DocumentAttributes {
 
     DocumentAttributes withAges(Ages ages) {
         return with(AGES, ages.encode());
+    }
+
+    /** Which values are stored with the time at which they came. */
+    Timestamps timestamps() {
+        byte[] encoded = get(TIMESTAMPS);
+        return encoded == null ? Timestamps.NONE : Timestamps.decode(encoded);
+    }
+
+    DocumentAttributes withTimestamps(Timestamps timestamps) {
+        return timestamps.isNone() ? of(raw.without(TIMESTAMPS)) : with(TIMESTAMPS, timestamps.encode());
     }
 
     /** Who moves the document to another server, and where to; null when nobody does. */

@@ -15,4 +15,15 @@ public interface DocumentReader {
      * @return false to stop here
      */
     boolean next(long sequence, ByteBuffer value);
+
+    /**
+     * Receives the next value, of which it is known when it came.
+     *
+     * @param millis the server's time then, in milliseconds since 1970
+     * @param value as of {@link #next}
+     * @return false to stop here
+     */
+    default boolean next(long sequence, long millis, ByteBuffer value) {
+        return next(sequence, value);
+    }
 }

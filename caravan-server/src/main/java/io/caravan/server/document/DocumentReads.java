@@ -255,7 +255,7 @@ final class DocumentReads {
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(range, reader);
         boolean there = true;
-        for (Part part : parts(info, range)) {
+        for (Part part : parts(name, info, range)) {
             there = there && stream.read(part);
         }
         if (stream.begun && !stream.ended()) {
@@ -271,19 +271,23 @@ final class DocumentReads {
      * @param listId the list
      * @param shift what to add to the list's sequences to get the document's
      * @param range the document's sequences
+     * @param timestamps which of its values have a time
      */
-    private record Part(long listId, long shift, SequenceRange range) {}
+    private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
-    private Deque<Part> parts(DocumentInfo info, SequenceRange range) {
+    private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
-        DocumentInfo document = info;
+        DocumentState now = catalog.peek(name);
+        // The attributes are looked up before the sequences, and may not tell how the last of the values are stored.
+        DocumentInfo document = now == null || now.id() != info.id() ? info : accepted(now);
         long to = range.to();
         while (document != null) {
             Fork fork = document.attributes().fork();
             long own = document.attributes().base();
             SequenceRange here = new SequenceRange(Math.max(range.from(), own), to);
             if (here.count() > 0) {
-                parts.addFirst(new Part(document.id(), own, here));
+                parts.addFirst(
+                        new Part(document.id(), own, here, document.attributes().timestamps()));
             }
             to = Math.min(to, own);
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
@@ -317,7 +321,7 @@ final class DocumentReads {
                 store.get(part.listId(), part.range().from() - part.shift(), new EntryStream() {
                     @Override
                     public boolean next(long sequence, ByteBuffer value) {
-                        return pass(sequence + part.shift(), value)
+                        return pass(part, sequence + part.shift(), value)
                                 && next < part.range().to();
                     }
 
@@ -330,13 +334,18 @@ final class DocumentReads {
             return !stopped && next == part.range().to();
         }
 
-        private boolean pass(long sequence, ByteBuffer value) {
+        private boolean pass(Part part, long sequence, ByteBuffer value) {
             if (!begun) {
                 begun = true;
                 reader.begin(range.count());
             }
             next = sequence + 1;
-            stopped = !reader.next(sequence, value);
+            if (part.timestamps().covers(sequence)) {
+                long millis = Timestamps.take(value);
+                stopped = !reader.next(sequence, millis, value);
+            } else {
+                stopped = !reader.next(sequence, value);
+            }
             return !stopped;
         }
     }

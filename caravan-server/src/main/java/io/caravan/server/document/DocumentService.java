@@ -285,7 +285,12 @@ public final class DocumentService implements AutoCloseable {
     /** Length of the values that the document's own list retains, in bytes; without those that a fork shares. */
     public long bytes(DocumentInfo info) {
         ListInfo list = store.info(info.id());
-        return list == null ? 0 : list.bytes();
+        if (list == null) {
+            return 0;
+        }
+        long base = info.attributes().base();
+        long timed = info.attributes().timestamps().count(base + list.firstSequence(), base + list.nextSequence());
+        return list.bytes() - timed * Timestamps.BYTES;
     }
 
     /** When the document expires, in milliseconds since 1970, if it is not used until then. */

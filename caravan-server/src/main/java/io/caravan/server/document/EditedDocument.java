@@ -6,6 +6,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ public final class EditedDocument {
     /** What the change makes of the document's size; null in no space. */
     private final @Nullable SizeChange size;
 
+    /** Which of the values have a time, after the change so far. */
+    private Timestamps timestamps;
+
     private boolean used;
     /** Whether the change may be made of a document that is being moved. */
     private boolean ofTheMove;
@@ -37,6 +41,9 @@ public final class EditedDocument {
         this.expiry = expiry;
         this.before = edit.state();
         this.size = space == null ? null : new SizeChange(space, before);
+        this.timestamps = before == null
+                ? Timestamps.NONE
+                : DocumentAttributes.of(before.attributes()).timestamps();
     }
 
     public DocumentName name() {
@@ -55,15 +62,48 @@ public final class EditedDocument {
         return edit.state();
     }
 
-    private void add(List<byte[]> values) {
-        values.forEach(edit::append);
-        if (size != null) {
-            size.appended(values);
+    /** When values came. */
+    private enum Came {
+        NOW,
+        /** To another store, or to this one before: when is not known. */
+        BEFORE
+    }
+
+    private void add(List<byte[]> values, Came came) {
+        if (values.isEmpty()) {
+            return;
         }
+        boolean timed =
+                came == Came.NOW && size != null && size.space().settings().has(SpaceSetting.TIMESTAMPS);
+        if (timed != timestamps.on()) {
+            turnTimestamps(timed);
+        }
+        List<byte[]> stored = values;
+        if (timestamps.on()) {
+            long now = expiry.nowMillis();
+            stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
+        }
+        stored.forEach(edit::append);
+        if (size != null) {
+            size.appended(stored, timestamps.on() ? Timestamps.BYTES : 0);
+        }
+    }
+
+    private void turnTimestamps(boolean on) {
+        DocumentInfo info = evenDeleted();
+        DocumentAttributes attributes = info == null ? DocumentAttributes.NONE : info.attributes();
+        timestamps = timestamps.with(on, info == null ? 0 : info.nextSequence());
+        set(attributes);
+    }
+
+    /** Replaces all attributes, but for those that tell how the values are stored. */
+    private void set(DocumentAttributes attributes) {
+        edit.attributes(attributes.withTimestamps(timestamps).raw());
     }
 
     private void drop() {
         edit.delete();
+        timestamps = Timestamps.NONE;
         if (size != null) {
             size.deleted();
         }
@@ -124,7 +164,7 @@ public final class EditedDocument {
     /** Creates the document, empty; there must be none. */
     void create(DocumentAttributes attributes) {
         used = true;
-        edit.attributes(attributes.raw());
+        set(attributes);
     }
 
     /**
@@ -134,7 +174,12 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
-        return append(values, false);
+        return append(values, false, Came.NOW);
+    }
+
+    /** As {@link #append(List)}, of values that an archive has. */
+    public long appendArchived(List<byte[]> values) {
+        return append(values, false, Came.BEFORE);
     }
 
     /**
@@ -143,6 +188,10 @@ public final class EditedDocument {
      * @param valid whether the values are known to be JSON if the document requires it
      */
     long append(List<byte[]> values, boolean valid) {
+        return append(values, valid, Came.NOW);
+    }
+
+    private long append(List<byte[]> values, boolean valid, Came came) {
         DocumentInfo before = info();
         if (before != null && before.attributes().closed()) {
             throw closed(name, before);
@@ -151,7 +200,7 @@ public final class EditedDocument {
             requireFit(before.attributes(), values);
         }
         used = true;
-        add(values);
+        add(values, came);
         Preparation preparation = edits.preparation();
         if (preparation != null) {
             appended = Preparation.joined(appended, values);
@@ -233,9 +282,7 @@ public final class EditedDocument {
     void dropBefore(long sequence, DocumentAttributes attributes) {
         Fork fork = attributes.fork();
         if (fork != null) {
-            edit.attributes(attributes
-                    .withFork(fork.withFirstSequence(Math.min(sequence, fork.sequence())))
-                    .raw());
+            set(attributes.withFork(fork.withFirstSequence(Math.min(sequence, fork.sequence()))));
         }
         edit.trimTo(Math.max(0, sequence - attributes.base()));
     }
@@ -278,7 +325,7 @@ public final class EditedDocument {
             edits.deleted(name, mark, info.nextSequence());
         }
         if (info.attributes().forks() > 0) {
-            edit.attributes(info.attributes().withoutArchived().withDeleted().raw());
+            set(info.attributes().withoutArchived().withDeleted());
         } else {
             remove(info);
         }
@@ -311,7 +358,7 @@ public final class EditedDocument {
         }
         DocumentAttributes attributes = info.attributes();
         DocumentAttributes counted = attributes.withForks(attributes.forks() + change);
-        edit.attributes(counted.raw());
+        set(counted);
         return new DocumentInfo(info.id(), info.firstSequence(), info.nextSequence(), counted);
     }
 
@@ -323,12 +370,12 @@ public final class EditedDocument {
     public void attributes(DocumentAttributes attributes) {
         info();
         used = true;
-        edit.attributes(attributes.raw());
+        set(attributes);
     }
 
     /** Stores when the values came; does not extend a sliding expiry. */
     void ages(DocumentInfo info, Ages ages) {
-        edit.attributes(info.attributes().withAges(ages).raw());
+        set(info.attributes().withAges(ages));
     }
 
     /** Stores the archive mark if the document still has this id; does not extend a sliding expiry. */
@@ -337,7 +384,7 @@ public final class EditedDocument {
         if (info == null || info.id() != id || info.attributes().deleted()) {
             return false;
         }
-        edit.attributes(info.attributes().withArchived(mark).raw());
+        set(info.attributes().withArchived(mark));
         ofTheMove = true;
         return true;
     }
@@ -352,8 +399,8 @@ public final class EditedDocument {
      */
     public void restore(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence, List<byte[]> values) {
         requireMissing();
-        edit.attributes(restored(attributes, mark, firstSequence).raw());
-        add(values);
+        set(restored(attributes, mark, firstSequence));
+        add(values, Came.BEFORE);
         used = true;
     }
 
@@ -367,8 +414,7 @@ public final class EditedDocument {
     /** Creates an invisible document for {@link #restoreMore} and {@link #restored}; returns its id. */
     long beginRestoring(long firstSequence) {
         requireMissing();
-        edit.attributes(
-                DocumentAttributes.NONE.withStart(firstSequence).withRestoring().raw());
+        set(DocumentAttributes.NONE.withStart(firstSequence).withRestoring());
         return Objects.requireNonNull(edit.state()).id();
     }
 
@@ -388,8 +434,8 @@ public final class EditedDocument {
         edits.carry();
         requireFit(attributes, values);
         used = true;
-        edit.attributes(attributes.raw());
-        add(values);
+        set(attributes);
+        add(values, Came.BEFORE);
         return Objects.requireNonNull(edit.state()).id();
     }
 
@@ -408,7 +454,7 @@ public final class EditedDocument {
     void moveTo(DocumentAttributes attributes) {
         ofTheMove = true;
         edits.carry();
-        edit.attributes(attributes.raw());
+        set(attributes);
     }
 
     /** Leaves a redirect in the place of the document. */
@@ -416,7 +462,7 @@ public final class EditedDocument {
         ofTheMove = true;
         edits.carry();
         removeOrHide(info, true);
-        edit.attributes(DocumentAttributes.NONE.withMovedTo(to).raw());
+        set(DocumentAttributes.NONE.withMovedTo(to));
     }
 
     /** Removes a redirect, which has no values. */
@@ -438,7 +484,7 @@ public final class EditedDocument {
     /** Appends to a document that is being restored; returns its id. */
     long restoreMore(long id, List<byte[]> values) {
         restoring(id);
-        add(values);
+        add(values, Came.BEFORE);
         return id;
     }
 
@@ -446,7 +492,7 @@ public final class EditedDocument {
     long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
         DocumentInfo info = restoring(id);
         used = true;
-        edit.attributes(restored(attributes, mark, info.attributes().base()).raw());
+        set(restored(attributes, mark, info.attributes().base()));
         return id;
     }
 
@@ -459,7 +505,7 @@ public final class EditedDocument {
             drop();
         }
         if (moved != null) {
-            edit.attributes(DocumentAttributes.NONE.withMovedTo(moved).raw());
+            set(DocumentAttributes.NONE.withMovedTo(moved));
         }
         return there;
     }

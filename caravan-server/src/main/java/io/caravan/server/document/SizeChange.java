@@ -35,12 +35,18 @@ final class SizeChange {
         return space;
     }
 
-    void appended(List<byte[]> values) {
+    /**
+     * Notes values that the change appends.
+     *
+     * @param values as they are stored
+     * @param moreBytes how many of each are not the client's
+     */
+    void appended(List<byte[]> values, int moreBytes) {
         everAppended = true;
         for (byte[] value : values) {
             appended.add(value);
             appendedBytes += value.length;
-            longestBytes = Math.max(longestBytes, value.length);
+            longestBytes = Math.max(longestBytes, value.length - moreBytes);
         }
     }
 
@@ -63,7 +69,7 @@ final class SizeChange {
         return appendedBytes;
     }
 
-    /** Length of the longest of them, in bytes. */
+    /** Length of the longest of them, as it came, in bytes. */
     int longestBytes() {
         return longestBytes;
     }

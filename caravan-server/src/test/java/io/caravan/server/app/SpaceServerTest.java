@@ -95,6 +95,26 @@ class SpaceServerTest {
     }
 
     @Test
+    void aValueIsToldWithItsTimeOverHttp() throws Exception {
+        long before = System.currentTimeMillis();
+        assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "on"))
+                .contains("$timestamps, $on");
+        assertThat(http("GET", "/v1/spaces/t/", "").body()).contains("\"timestamps\":\"on\"");
+        answers(":2", "RPUSH", "t/1", "one", "two");
+        String timed = http("GET", "/v1/values/t/1", "").body();
+        assertThat(timed).contains("\"bytes\":3,\"base64\":\"b25l\",\"time\":");
+        long time = Long.parseLong(timed.replaceAll("(?s).*\"time\":(\\d+).*", "$1"));
+        assertThat(time).isBetween(before, System.currentTimeMillis());
+        client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "0", "max-values", "9");
+        answers(":3", "RPUSH", "t/1", "three");
+        assertThat(http("GET", "/v1/values/t/1?newest=true&limit=1", "").body()).doesNotContain("\"time\"");
+        answers("[$one, $two, $three]", "LRANGE", "t/1", "0", "-1");
+        assertThat(http("GET", "/v1/stream/t/1?offset=-1", "").body()).isEqualTo("onetwothree");
+        assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "off"))
+                .isEqualTo("-ERR timestamps must be on, or 0 to unset it");
+    }
+
+    @Test
     void whatIsNoSettingIsRefusedAndChangesNothing() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "b/", "max-values", "3");
         String before = told("b/");

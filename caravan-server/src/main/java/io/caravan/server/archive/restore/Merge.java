@@ -119,7 +119,7 @@ final class Merge {
                 source.as(),
                 document -> {
                     DocumentInfo info = requireUnchanged(document.info(), sequence);
-                    long first = document.append(values);
+                    long first = document.appendArchived(values);
                     if (attributes != null) {
                         setAttributes(document, info, attributes);
                     }

@@ -34,6 +34,7 @@ import picocli.CommandLine.TypeConversionException;
             "  durability         what has happened to a change before it is answered: memory, process (the operating system"
                     + " has it), sync (it is on the disk), replicated (in a cluster); at most what the server promises",
             "  flush-delay        how long a change may wait for others to share its flush, in place of --flush-policy: up to 1m",
+            "  timestamps         on: each value is stored with the time at which it came, in 8 bytes more",
             "  archive-after      how old a change gets before it is archived, in place of the server's --archive-after",
             "  archive-keep       how many of a document's newest generations stay in the archive, in place of --archive-keep",
             "  archive-keep-days  generations that are not older stay too, in place of --archive-keep-days",
@@ -47,6 +48,7 @@ import picocli.CommandLine.TypeConversionException;
             "  caravan space set tenant-7/ writes-per-second=0",
             "  caravan space set presence/ durability=memory",
             "  caravan space set metrics/ flush-delay=50ms",
+            "  caravan space set chat/ timestamps=on",
             "  caravan space set contracts/ archive-after=1m"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

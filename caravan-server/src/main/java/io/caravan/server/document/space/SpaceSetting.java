@@ -36,6 +36,8 @@ public enum SpaceSetting {
     DURABILITY("durability", words(Promise.values(), Promise::word)),
     /** How long a change may wait for others to share its flush, in milliseconds. */
     FLUSH_MILLIS("flush-delay", Unit.MILLISECONDS, SpaceSetting.LONGEST_DELAY),
+    /** Whether a value is stored with the time at which it came. */
+    TIMESTAMPS("timestamps", List.of("on")),
     /** Greatest age of a change that is not archived, in seconds. */
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
     /** How many of a document's newest generations stay in the archive, whatever their age. */

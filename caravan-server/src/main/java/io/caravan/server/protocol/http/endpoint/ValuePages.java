@@ -94,6 +94,13 @@ public final class ValuePages {
         }
 
         @Override
+        public boolean next(long sequence, long millis, ByteBuffer value) {
+            boolean more = next(sequence, value);
+            values.get(values.size() - 1).put("time", millis);
+            return more;
+        }
+
+        @Override
         public boolean next(long sequence, ByteBuffer value) {
             int length = value.remaining();
             byte[] shown = new byte[Math.min(length, shownBytes)];

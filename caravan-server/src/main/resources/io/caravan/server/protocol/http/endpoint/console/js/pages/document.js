@@ -3,7 +3,7 @@
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {call, json, nameOf, query, save, under} from '../api.js';
 import {confirm} from '../dialogs.js';
-import {bytes, count, plural} from '../format.js';
+import {bytes, count, moment, plural} from '../format.js';
 import {VIEWS, show} from '../values.js';
 
 export const title = 'Document';
@@ -230,7 +230,7 @@ function row(value) {
   const cut = (value.decoded?.length ?? 0) < value.bytes;
   return html`<li class="value">
     <div class="meta">
-      <b>${count(value.sequence)}</b> <span>${bytes(value.bytes)}, ${shown}</span>
+      <b>${count(value.sequence)}</b> <span>${bytes(value.bytes)}, ${shown}${value.time ? `, came ${moment(value.time)}` : ''}</span>
       <button class="quiet" @click=${() => download(value)} aria-label=${`Download value ${value.sequence}`}>Download</button>
     </div>
     <pre tabindex="0" aria-label=${`Value ${value.sequence}`}>${text}</pre>

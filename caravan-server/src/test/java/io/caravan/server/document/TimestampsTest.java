@@ -1,0 +1,212 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.testing.Seeds;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Values have the time at which they came where their space wants it, and nobody is given its bytes. */
+class TimestampsTest {
+    private static final long NONE = -1;
+
+    private final Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private void timestamps(boolean on) {
+        documents
+                .service()
+                .spaces()
+                .set(
+                        Prefix.of("a/".getBytes(UTF_8)),
+                        before -> before.with(SpaceSetting.DOCUMENT_VALUES, 100)
+                                .with(SpaceSetting.TIMESTAMPS, on ? 1 : 0));
+    }
+
+    /** The times of a document's values, {@link #NONE} of one that has none. */
+    private List<Long> times(String name) {
+        List<Long> times = new ArrayList<>();
+        documents
+                .service()
+                .read(
+                        Documents.name(name),
+                        info -> new SequenceRange(info.firstSequence(), info.nextSequence()),
+                        new DocumentReader() {
+                            @Override
+                            public boolean next(long sequence, ByteBuffer value) {
+                                return times.add(NONE);
+                            }
+
+                            @Override
+                            public boolean next(long sequence, long millis, ByteBuffer value) {
+                                return times.add(millis);
+                            }
+                        });
+        return times;
+    }
+
+    private long bytes(String name) {
+        return documents.service().bytes(Objects.requireNonNull(documents.find(name)));
+    }
+
+    @Test
+    void aValueHasTheTimeAtWhichItCame() {
+        documents.push("a/1", "before");
+        timestamps(true);
+        long first = documents.nowMillis();
+        documents.push("a/1", "one", "two");
+        documents.pass(Duration.ofSeconds(3));
+        documents.push("a/1", "");
+        documents.push("b/1", "elsewhere");
+        timestamps(false);
+        documents.push("a/1", "after");
+        assertThat(times("a/1")).containsExactly(NONE, first, first, first + 3000, NONE);
+        assertThat(times("b/1")).containsExactly(NONE);
+        assertThat(documents.read("a/1")).containsExactly("before", "one", "two", "", "after");
+        assertThat(bytes("a/1")).isEqualTo("beforeonetwoafter".length());
+        Documents.<Boolean>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("a/1"),
+                        document -> {
+                            document.trimTo(2);
+                            return true;
+                        },
+                        outcome));
+        documents.reopen();
+        assertThat(times("a/1")).containsExactly(first, first + 3000, NONE);
+        assertThat(documents.read("a/1")).containsExactly("two", "", "after");
+        assertThat(bytes("a/1")).isEqualTo("twoafter".length());
+    }
+
+    @Test
+    void whatElseAChangeMakesOfTheDocumentLeavesThem() {
+        timestamps(true);
+        long now = documents.nowMillis();
+        documents.create("a/1", "text/plain", "one");
+        documents.add("a/1", new Addition(Documents.values("two"), true, null, "s1", new Producer("p", 0, 0)));
+        assertThat(times("a/1")).containsExactly(now, now);
+        assertThat(documents.read("a/1")).containsExactly("one", "two");
+        assertThat(Objects.requireNonNull(documents.find("a/1")).attributes().portable())
+                .isEqualTo(Objects.requireNonNull(documents.find("a/1"))
+                        .attributes()
+                        .withTimestamps(Timestamps.NONE)
+                        .portable());
+    }
+
+    @Test
+    void aForkHasThoseOfItsSource() {
+        documents.push("a/source", "0");
+        timestamps(true);
+        long first = documents.nowMillis();
+        documents.push("a/source", "1", "2");
+        documents.pass(Duration.ofSeconds(1));
+        ForkPoint point = new ForkPoint(Documents.name("a/source"), OptionalLong.of(2), 0);
+        documents.create(
+                "a/fork",
+                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, Documents.values("mine"), point));
+        documents.create(
+                "b/fork",
+                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, Documents.values("mine"), point));
+        documents.delete("a/source");
+        assertThat(times("a/fork")).containsExactly(NONE, first, first + 1000);
+        assertThat(times("b/fork")).containsExactly(NONE, first, NONE);
+        assertThat(documents.read("a/fork")).containsExactly("0", "1", "mine");
+        assertThat(documents.read("b/fork")).containsExactly("0", "1", "mine");
+    }
+
+    @Test
+    void whatComesFromElsewhereHasNone() {
+        timestamps(true);
+        long now = documents.nowMillis();
+        Documents.<Boolean>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("a/1"),
+                        document -> {
+                            document.restore(Attributes.EMPTY, null, 7, Documents.values("old", "older"));
+                            return true;
+                        },
+                        outcome));
+        documents.push("a/1", "new");
+        Documents.<Long>await(outcome -> documents
+                .service()
+                .write(
+                        Documents.name("a/1"),
+                        document -> document.appendArchived(Documents.values("merged")),
+                        outcome));
+        assertThat(times("a/1")).containsExactly(NONE, NONE, now, NONE);
+        assertThat(documents.read("a/1")).containsExactly("old", "older", "new", "merged");
+        documents.delete("a/1");
+        documents.push("a/1", "another");
+        assertThat(times("a/1")).containsExactly(now);
+    }
+
+    @Test
+    void aDocumentThatWasSwitchedTooOftenStaysAsItIs() {
+        for (int i = 0; i < Timestamps.MOST_CHANGES + 3; i++) {
+            timestamps(i % 2 == 0);
+            documents.push("a/1", "v" + i);
+        }
+        List<Long> times = times("a/1");
+        for (int i = 0; i < times.size(); i++) {
+            boolean on = i < Timestamps.MOST_CHANGES && i % 2 == 0;
+            assertThat(times.get(i)).as("value " + i).isEqualTo(on ? documents.nowMillis() : NONE);
+            assertThat(documents.read("a/1")).element(i).isEqualTo("v" + i);
+        }
+    }
+
+    @Test
+    void theSpacesBytesCountThemAndItsGreatestValueDoesNot() {
+        timestamps(true);
+        Prefix prefix = Prefix.of("a/".getBytes(UTF_8));
+        documents.service().spaces().set(prefix, before -> before.with(SpaceSetting.VALUE_BYTES, 4));
+        documents.push("a/1", "four");
+        assertThat(Objects.requireNonNull(documents.service().spaces().get(prefix))
+                        .bytes())
+                .isEqualTo(4 + Timestamps.BYTES);
+        documents.delete("a/1");
+        assertThat(Objects.requireNonNull(documents.service().spaces().get(prefix))
+                        .bytes())
+                .isZero();
+    }
+
+    @Test
+    void countsAndCoversWhatItWasToldOf() {
+        Seeds.forEach(20, seed -> {
+            Random random = new Random(seed);
+            Timestamps timestamps = Timestamps.NONE;
+            BitSet expected = new BitSet();
+            for (int next = 0; next < 100; next++) {
+                timestamps = Timestamps.decode(timestamps
+                        .with(random.nextInt(8) == 0 != timestamps.on(), next)
+                        .encode());
+                expected.set(next, timestamps.on());
+            }
+            for (int i = 0; i < 100; i++) {
+                int from = random.nextInt(101);
+                int to = from + random.nextInt(101 - from);
+                assertThat(timestamps.count(from, to))
+                        .isEqualTo(expected.get(from, to).cardinality());
+                assertThat(timestamps.covers(i)).isEqualTo(expected.get(i));
+            }
+        });
+    }
+}
