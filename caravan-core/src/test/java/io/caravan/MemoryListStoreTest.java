@@ -44,8 +44,6 @@ class MemoryListStoreTest extends ListStoreContract {
         int segmentBytes = 64 * 1024;
         StoreConfig config = DurableListStoreTest.config(directory)
                 .maxHeapBytes(2 * segmentBytes)
-                // One that is under way keeps what it moves until it has moved it, trimmed or not.
-                .checkpointFloorBytes(1 << 20)
                 .build();
         try (ListStore durable = DurableListStore.open(config);
                 ListStore memory = new MemoryListStore(config)) {

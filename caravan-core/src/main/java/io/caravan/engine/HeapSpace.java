@@ -35,8 +35,10 @@ final class HeapSpace {
     private @Nullable String problem;
     /** Why the last checkpoint failed. */
     private @Nullable String checkpointProblem;
-    /** Whether a write waits for the next checkpoint. */
+    /** Whether a write waits for the next checkpoint, or for the one under way. */
     private volatile boolean checkpointWanted;
+    /** Whether a checkpoint has pinned what it moves to the heap. */
+    private boolean tenuring;
 
     HeapSpace(
             StoreState state,
@@ -97,13 +99,21 @@ final class HeapSpace {
     private void makeRoom(long bytes, boolean mayWait) {
         if (!reclaims.isEmpty()) {
             demand.requireForce();
-        } else if (problem == null && usedBytes() + bytes <= maxUsableBytes() && checkpointProblem == null) {
+        } else if (aCheckpointFrees(bytes)) {
             checkpointWanted = true;
             wakes.checkpointer().run();
         } else {
             throw new OutOfSpaceException(refusal(bytes));
         }
         state.awaitRoom(mayWait);
+    }
+
+    /** Whether the end of the next checkpoint, or of the one under way, makes room, or shows that there is none. */
+    private boolean aCheckpointFrees(long bytes) {
+        if (problem != null || checkpointProblem != null) {
+            return false;
+        }
+        return usedBytes() + bytes <= maxUsableBytes() || tenuring && state.index.awaitsPins();
     }
 
     private String refusal(long bytes) {
@@ -151,6 +161,17 @@ final class HeapSpace {
     void addSegment() {
         state.heap.addSpace(geometry.firstAddress(segments), geometry.usableBytes());
         segments++;
+    }
+
+    /** A checkpoint is about to pin what it moves to the heap. */
+    void beginTenuring() {
+        tenuring = true;
+    }
+
+    /** It has let go of everything. */
+    void endTenuring() {
+        tenuring = false;
+        state.changed.signalAll();
     }
 
     /** What had to move to the heap has, or found no room, for this reason: then appends are refused. */

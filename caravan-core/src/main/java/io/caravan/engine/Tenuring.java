@@ -127,6 +127,7 @@ final class Tenuring {
     void tenure(long untilLsn) throws IOException {
         startLsn = committed.position();
         heapBytes = 0;
+        state.locked(space::beginTenuring);
         try {
             long position = 0;
             do {
@@ -141,6 +142,7 @@ final class Tenuring {
             throw refused;
         } finally {
             unpinAll();
+            state.locked(space::endTenuring);
         }
     }
 

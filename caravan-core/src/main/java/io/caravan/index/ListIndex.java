@@ -299,6 +299,11 @@ public final class ListIndex {
         return pins.lists();
     }
 
+    /** Whether there are lists whose trimmed regions are freed only when a pin is gone. */
+    public boolean awaitsPins() {
+        return pins.lists().anyMatch(list -> ListLife.isWaiting(records.life(list)));
+    }
+
     /** Sequence of the first entry of a list that is pinned; the list has a pin. */
     public long firstPinned(int list) {
         return pins.first(list);

@@ -3,6 +3,7 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
 import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
@@ -23,11 +24,14 @@ import io.caravan.collections.LongPages;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,6 +103,33 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             Eventually.await("appends are accepted again", () -> refusal(store, 1) == null);
             store.engine.flush();
             assertThat(store.engine.info(1).nextSequence()).isGreaterThan(count);
+            store.closeAndVerify();
+        }
+    }
+
+    /** What is trimmed while a checkpoint moves it is free when the checkpoint lets go of it: a write waits until then. */
+    @Test
+    void whatACheckpointKeepsOfATrimIsWaitedFor() throws Exception {
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            int count = fill(store, 1, 2000);
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            FutureTask<CompletableFuture<?>> append =
+                    new FutureTask<>(() -> store.engine.append(1, bytes(2000, count)));
+            try (Hold batch = store.faults.hold(nth(1, on(Kind.FORCE, HEAP)))) {
+                new Thread(checkpoint).start();
+                batch.awaitReached();
+                assertThat(refusal(store, 2000)).as("nothing is trimmed").isNotNull();
+                assertThat(told(told -> store.engine.trim(1, 3, told))).isEqualTo(3);
+                assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NOBODY))
+                        .isFalse();
+                assertThat(store.engine.writable()).isFalse();
+                new Thread(append).start();
+            }
+            await(append.get());
+            checkpoint.get();
+            assertThat(fill(store, 1, 2000)).isEqualTo(2);
             store.closeAndVerify();
         }
     }
