@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.NetworkMetrics;
@@ -38,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
 final class HttpFixture implements AutoCloseable {
@@ -66,6 +68,17 @@ final class HttpFixture implements AutoCloseable {
 
     HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall, String... allowedOrigins)
             throws IOException {
+        this(store, authenticator, live, stall, null, allowedOrigins);
+    }
+
+    private HttpFixture(
+            ListStore store,
+            Authenticator authenticator,
+            Duration live,
+            Duration stall,
+            @Nullable Cluster cluster,
+            String... allowedOrigins)
+            throws IOException {
         this.store = store;
         documents = new DocumentService(store, Catalog.open(store, 0));
         HttpConfig config = new HttpConfig(
@@ -76,7 +89,7 @@ final class HttpFixture implements AutoCloseable {
                 live,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(config, readers, authenticator, metrics, Transport.NIO, null);
+        server = new HttpProtocol(config, readers, authenticator, metrics, Transport.NIO, cluster);
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, 64 << 20, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
@@ -102,6 +115,14 @@ final class HttpFixture implements AutoCloseable {
     /** The same that lets go of clients that stall so long. */
     static HttpFixture dropping(Duration stall) throws IOException {
         HttpFixture fixture = new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, stall);
+        fixture.serve();
+        return fixture;
+    }
+
+    /** A host of a cluster that leads, or did. */
+    static HttpFixture leading(Cluster cluster) throws IOException {
+        HttpFixture fixture =
+                new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, cluster, new String[0]);
         fixture.serve();
         return fixture;
     }

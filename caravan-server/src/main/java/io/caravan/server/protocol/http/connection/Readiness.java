@@ -32,6 +32,11 @@ public final class Readiness {
         return served == null && !draining ? cluster : null;
     }
 
+    /** Whether requests for documents are served here and now. */
+    public boolean serves() {
+        return served != null && !draining;
+    }
+
     /** Serves documents from now on. */
     public void serve(Served opened) {
         served = opened;

@@ -92,13 +92,13 @@ public final class Relay {
 
         void begin() {
             Cluster cluster = readiness.followed();
+            if (exchange.request().header(RELAYED) != null && !readiness.serves()) {
+                // The host that sent it here takes this one for the leader already, or still: it must look again.
+                throw Readiness.noLeader().with(RELAYED, "refused");
+            }
             if (cluster == null) {
                 route.endpoint().handle(exchange);
                 return;
-            }
-            if (exchange.request().header(RELAYED) != null) {
-                // The host that sent it here takes this one for the leader already, or still: it must look again.
-                throw Readiness.noLeader().with(RELAYED, "refused");
             }
             if (begun == null) {
                 begun = cluster.now();

@@ -1,0 +1,53 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.config.HostPort;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What a host says to one that passes a request on to it: to a client it says something else. */
+class RelayedRequestsTest {
+    private static final String RELAYED = "Caravan-Relayed";
+    private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
+
+    private static Cluster cluster() {
+        List<ClusterHost> hosts = Stream.of("a", "b", "c")
+                .map(id -> new ClusterHost(id, NOWHERE, NOWHERE, NOWHERE))
+                .toList();
+        return new Cluster(new ClusterFile(UUID.randomUUID(), hosts), "a", null, false, InstantSource.system());
+    }
+
+    /** On a connection of its own, as from another host. */
+    private static RawClient.Response append(HttpFixture fixture, String header) throws Exception {
+        try (RawClient client = fixture.raw()) {
+            client.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n" + header
+                    + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
+            return client.read();
+        }
+    }
+
+    /** Then the host that passed it on holds it until another one leads. */
+    @Test
+    void aHostThatStopsRefusesItAsOneThatDoesNotLead() throws Exception {
+        try (HttpFixture fixture = HttpFixture.leading(cluster())) {
+            fixture.create("/v1/stream/a", "application/octet-stream");
+            assertThat(append(fixture, RELAYED + ": b\r\n").status()).isEqualTo(204);
+            fixture.server.drain();
+            RawClient.Response refusal = append(fixture, RELAYED + ": b\r\n");
+            assertThat(refusal.status()).isEqualTo(503);
+            assertThat(refusal.headers()).containsEntry(RELAYED.toLowerCase(Locale.ROOT), "refused");
+            RawClient.Response told = append(fixture, "");
+            assertThat(told.status()).isEqualTo(503);
+            assertThat(told.body()).contains("draining");
+            assertThat(told.headers()).doesNotContainKey(RELAYED.toLowerCase(Locale.ROOT));
+        }
+    }
+}
