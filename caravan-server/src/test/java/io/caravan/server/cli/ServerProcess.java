@@ -32,14 +32,19 @@ public final class ServerProcess implements AutoCloseable {
         this.httpPort = httpPort;
     }
 
-    /** How {@link Main} is started as a process: for one that lives a short time, starting soon is all. */
+    /** How {@link Main} is started as a process. */
     public static List<String> command(List<String> jvmOptions) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        List<String> command = new ArrayList<>(shortLived());
         command.addAll(jvmOptions);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.addAll(ClassArchive.options());
+        command.add(Main.class.getName());
         return command;
+    }
+
+    /** Java, for a process that lives a short time: starting soon is all. */
+    static List<String> shortLived() {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        return List.of(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
     }
 
     public static ServerProcess start(Path data, String... jvmOptions) throws IOException {
