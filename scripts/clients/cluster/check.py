@@ -19,7 +19,7 @@ def push_until_answered(client, name, value):
     while True:
         try:
             return client.rpush(name, value)
-        except redis.RedisError:
+        except (redis.RedisError, redis.exceptions.RedisClusterException):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
