@@ -111,6 +111,7 @@ final class Checkpoints {
      */
     void publish() throws IOException {
         String failure = null;
+        state.locked(space::checkpointBegins);
         try {
             publishNext();
         } catch (IOException | RuntimeException failed) {

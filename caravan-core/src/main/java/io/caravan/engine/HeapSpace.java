@@ -37,8 +37,8 @@ final class HeapSpace {
     private @Nullable String checkpointProblem;
     /** Whether a write waits for the next checkpoint, or for the one under way. */
     private volatile boolean checkpointWanted;
-    /** Whether a checkpoint has pinned what it moves to the heap. */
-    private boolean tenuring;
+    /** Whether a checkpoint is under way, which pins what it moves to the heap, and what it is still to write. */
+    private boolean checkpointing;
 
     HeapSpace(
             StoreState state,
@@ -113,7 +113,7 @@ final class HeapSpace {
         if (problem != null || checkpointProblem != null) {
             return false;
         }
-        return usedBytes() + bytes <= maxUsableBytes() || tenuring && state.index.awaitsPins();
+        return usedBytes() + bytes <= maxUsableBytes() || checkpointing && state.index.awaitsPins();
     }
 
     private String refusal(long bytes) {
@@ -163,17 +163,6 @@ final class HeapSpace {
         segments++;
     }
 
-    /** A checkpoint is about to pin what it moves to the heap. */
-    void beginTenuring() {
-        tenuring = true;
-    }
-
-    /** It has let go of everything. */
-    void endTenuring() {
-        tenuring = false;
-        state.changed.signalAll();
-    }
-
     /** What had to move to the heap has, or found no room, for this reason: then appends are refused. */
     void tenured(@Nullable String failure) {
         problem = failure;
@@ -207,8 +196,14 @@ final class HeapSpace {
         return freed.hasCaptured();
     }
 
-    /** A checkpoint has succeeded, or failed for this reason; whoever waits for it looks again. */
+    /** A checkpoint is about to pin lists. */
+    void checkpointBegins() {
+        checkpointing = true;
+    }
+
+    /** It has let go of them, and has succeeded, or failed for this reason; whoever waits for it looks again. */
     void checkpointEnded(@Nullable String failure) {
+        checkpointing = false;
         checkpointProblem = failure;
         checkpointWanted = false;
         state.changed.signalAll();
@@ -239,11 +234,12 @@ final class HeapSpace {
         reclaims.add(list, to, lsn);
     }
 
-    /** Removes a reader's pin, and queues what waited for it. */
+    /** Removes a pin, and queues what waited for it; whoever waits for room looks again. */
     void unpin(Pin pin) {
         ListIndex index = state.index;
         if (index.unpin(pin)) {
             reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
+            state.changed.signalAll();
         }
     }
 

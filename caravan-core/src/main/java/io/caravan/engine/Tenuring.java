@@ -127,7 +127,6 @@ final class Tenuring {
     void tenure(long untilLsn) throws IOException {
         startLsn = committed.position();
         heapBytes = 0;
-        state.locked(space::beginTenuring);
         try {
             long position = 0;
             do {
@@ -142,7 +141,6 @@ final class Tenuring {
             throw refused;
         } finally {
             unpinAll();
-            state.locked(space::endTenuring);
         }
     }
 

@@ -3,6 +3,7 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
 import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
@@ -22,6 +23,7 @@ import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.collections.LongPages;
 import io.caravan.index.ListIndex;
+import io.caravan.index.PartitionSnapshot;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
@@ -33,6 +35,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -130,6 +133,36 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             await(append.get());
             checkpoint.get();
             assertThat(fill(store, 1, 2000)).isEqualTo(2);
+            store.closeAndVerify();
+        }
+    }
+
+    /** A list that a checkpoint is still to write keeps its regions as well: long ones are written behind the others. */
+    @Test
+    void whatACheckpointKeepsToWriteItIsWaitedFor() throws Exception {
+        StoreConfig config = FaultyStore.small()
+                .heapSegmentBytes(1 << 18)
+                .maxHeapBytes(1 << 18)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.appendMany(1, 3, 2000);
+            store.appendMany(1, PartitionSnapshot.SLICE_LONGS, 8);
+            store.engine.checkpoint();
+            append(store.engine, 1, "something to write");
+            fill(store, 2, 2000);
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            Predicate<Call> full = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() > 1 << 15);
+            try (Hold writing = store.faults.hold(full)) {
+                new Thread(checkpoint).start();
+                writing.awaitReached();
+                assertThat(refusal(store, 2000)).as("nothing is trimmed").isNotNull();
+                assertThat(told(told -> store.engine.trim(1, 3, told))).isEqualTo(3);
+                store.awaitIdleFlusher();
+                assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NOBODY))
+                        .isFalse();
+            }
+            checkpoint.get();
+            await(store.engine.append(1, bytes(2000, 0)));
             store.closeAndVerify();
         }
     }

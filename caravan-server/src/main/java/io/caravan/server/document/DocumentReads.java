@@ -275,11 +275,18 @@ final class DocumentReads {
      */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
+    /**
+     * The document as accepted now, if it is still that one. Its attributes are looked up before its sequences, and may not
+     * tell how the last of its values are stored: these do.
+     */
+    DocumentInfo asStored(DocumentName name, DocumentInfo info) {
+        DocumentState now = catalog.peek(name);
+        return now == null || now.id() != info.id() ? info : accepted(now);
+    }
+
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
-        DocumentState now = catalog.peek(name);
-        // The attributes are looked up before the sequences, and may not tell how the last of the values are stored.
-        DocumentInfo document = now == null || now.id() != info.id() ? info : accepted(now);
+        DocumentInfo document = asStored(name, info);
         long to = range.to();
         while (document != null) {
             Fork fork = document.attributes().fork();

@@ -283,13 +283,14 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /** Length of the values that the document's own list retains, in bytes; without those that a fork shares. */
-    public long bytes(DocumentInfo info) {
+    public long bytes(DocumentName name, DocumentInfo info) {
         ListInfo list = store.info(info.id());
         if (list == null) {
             return 0;
         }
-        long base = info.attributes().base();
-        long timed = info.attributes().timestamps().count(base + list.firstSequence(), base + list.nextSequence());
+        DocumentAttributes attributes = reads.asStored(name, info).attributes();
+        long base = attributes.base();
+        long timed = attributes.timestamps().count(base + list.firstSequence(), base + list.nextSequence());
         return list.bytes() - timed * Timestamps.BYTES;
     }
 

@@ -18,7 +18,10 @@ final class Timestamps {
     /** Length of a time, in bytes. */
     static final int BYTES = Long.BYTES;
 
-    /** A document for which it has changed so often stays as it is: its attributes are written with every change of it. */
+    /**
+     * A document for which it has changed so often stays without times, as the number is even: its attributes are written
+     * whole with every change of them.
+     */
     static final int MOST_CHANGES = 16;
 
     private final long[] changes;

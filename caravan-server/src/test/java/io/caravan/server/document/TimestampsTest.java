@@ -63,7 +63,25 @@ class TimestampsTest {
     }
 
     private long bytes(String name) {
-        return documents.service().bytes(Objects.requireNonNull(documents.find(name)));
+        return bytes(name, Objects.requireNonNull(documents.find(name)));
+    }
+
+    private long bytes(String name, DocumentInfo info) {
+        return documents.service().bytes(Documents.name(name), info);
+    }
+
+    @Test
+    void aSizeIsRightWhenTheyWereSwitchedSinceTheDocumentWasFound() {
+        timestamps(true);
+        documents.push("a/1", "one");
+        DocumentInfo timed = Objects.requireNonNull(documents.find("a/1"));
+        timestamps(false);
+        documents.push("a/1", "x", "y", "z");
+        DocumentInfo untimed = Objects.requireNonNull(documents.find("a/1"));
+        assertThat(bytes("a/1", timed)).isEqualTo("onexyz".length());
+        timestamps(true);
+        documents.push("a/1", "two");
+        assertThat(bytes("a/1", untimed)).isEqualTo("onexyztwo".length());
     }
 
     @Test

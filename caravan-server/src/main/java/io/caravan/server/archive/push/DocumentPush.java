@@ -127,7 +127,7 @@ final class DocumentPush {
     }
 
     private @Nullable Archived push(DocumentName name, DocumentInfo info, ArchiveMark mark, boolean guess) {
-        boolean unknown = mark.generation() == 0 && guess && documents.bytes(info) <= GUESS_BYTES;
+        boolean unknown = mark.generation() == 0 && guess && documents.bytes(name, info) <= GUESS_BYTES;
         KeptManifest before = unknown ? null : archive.manifest(name);
         Generation lost = before == null ? null : unmarked(before.manifest(), mark);
         if (lost != null) {

@@ -44,7 +44,7 @@ public final class CarryPages {
             fields.put("id", info.id());
             fields.put("first", info.firstSequence());
             fields.put("next", info.nextSequence());
-            fields.put("bytes", info.attributes().isFork() ? null : documents.bytes(info));
+            fields.put("bytes", info.attributes().isFork() ? null : documents.bytes(name, info));
             fields.put("attributes", PortableAttributes.asJson(PortableAttributes.of(info.attributes())));
             exchange.answer(Answer.json(200, fields));
         });

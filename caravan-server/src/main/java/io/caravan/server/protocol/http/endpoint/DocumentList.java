@@ -133,7 +133,7 @@ public final class DocumentList implements Route.Endpoint {
         entry.put("contentType", attributes.contentType());
         entry.put("values", info.count());
         if (sizes) {
-            entry.put("bytes", documents.bytes(info));
+            entry.put("bytes", documents.bytes(name, info));
         }
         entry.put("firstOffset", Offset.of(info.firstSequence()));
         entry.put("nextOffset", Offset.of(info.nextSequence()));

@@ -77,7 +77,7 @@ public final class ValuePages {
                     return new SequenceRange(from, Math.min(info.nextSequence(), from + limit));
                 },
                 page);
-        return page.json(documents);
+        return page.json(documents, name);
     }
 
     /** Collects the values of a page. */
@@ -116,13 +116,13 @@ public final class ValuePages {
             return bytes < PAGE_BYTES;
         }
 
-        Map<String, Object> json(DocumentService documents) {
+        Map<String, Object> json(DocumentService documents, DocumentName name) {
             Map<String, Object> answer = new LinkedHashMap<>();
             answer.put("id", info.id());
             answer.put("contentType", info.attributes().contentType());
             answer.put("closed", info.attributes().closed());
             answer.put("archived", info.archived());
-            answer.put("bytes", documents.bytes(info));
+            answer.put("bytes", documents.bytes(name, info));
             answer.put("firstSequence", info.firstSequence());
             answer.put("nextSequence", info.nextSequence());
             answer.put("firstOffset", Offset.of(info.firstSequence()));

@@ -4,6 +4,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
@@ -66,17 +67,18 @@ public final class CarryCommands {
     }
 
     private Reply export(Session session, Command command) {
-        DocumentInfo info = documents.find(ListCommands.name(command));
+        DocumentName name = ListCommands.name(command);
+        DocumentInfo info = documents.find(name);
         if (info == null) {
             return Reply.Null.ARRAY;
         }
         Map<String, Reply> attributes = new LinkedHashMap<>();
-        PortableAttributes.of(info.attributes()).forEach((name, value) -> attributes.put(name, Reply.of(value)));
+        PortableAttributes.of(info.attributes()).forEach((key, value) -> attributes.put(key, Reply.of(value)));
         return Reply.Fields.of(
                 "id", info.id(),
                 "first", info.firstSequence(),
                 "next", info.nextSequence(),
-                "bytes", info.attributes().isFork() ? null : documents.bytes(info),
+                "bytes", info.attributes().isFork() ? null : documents.bytes(name, info),
                 "attributes", new Reply.Fields(attributes));
     }
 

@@ -87,7 +87,7 @@ public final class ExtensionCommands {
                 "first", info.firstSequence(),
                 "next", info.nextSequence(),
                 "values", info.count(),
-                "bytes", documents.bytes(info),
+                "bytes", documents.bytes(name, info),
                 "content-type", attributes.contentType(),
                 "closed", attributes.closed(),
                 "expires-at-ms", orNull(documents.deadlineMillis(info)),

@@ -136,8 +136,10 @@ public final class KeyCommands {
         if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
             throw CommandException.syntax();
         }
+        byte[] name = command.word(2);
         return ofExisting(
-                command, info -> new Reply.Number(documents.bytes(info) + command.word(2).length + DOCUMENT_BYTES));
+                command,
+                info -> new Reply.Number(documents.bytes(DocumentName.of(name), info) + name.length + DOCUMENT_BYTES));
     }
 
     /** Redis's name for a list of many elements. */
