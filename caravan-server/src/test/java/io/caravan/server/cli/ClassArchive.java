@@ -15,6 +15,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
  * beside the jar, and belongs to it.
  */
 final class ClassArchive {
+    private static final int TRAINING_SECONDS = 60;
     private static final List<String> OPTIONS = find();
 
     private ClassArchive() {}
@@ -97,9 +99,8 @@ final class ClassArchive {
                 throw new IOException("the server whose classes are to be archived has not started");
             }
             process.destroy();
-            if (process.waitFor() != 0 || !Files.exists(archive)) {
-                throw new IOException(
-                        "the server left no archive of its classes, and ended with " + process.exitValue());
+            if (!process.waitFor(TRAINING_SECONDS, TimeUnit.SECONDS) || !Files.exists(archive)) {
+                throw new IOException("the server left no archive of its classes within " + TRAINING_SECONDS + " s");
             }
         } finally {
             process.destroyForcibly();
