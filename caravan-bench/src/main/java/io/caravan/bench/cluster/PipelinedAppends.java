@@ -84,7 +84,8 @@ record PipelinedAppends(int connections, int depth, int valueBytes) {
         }
     }
 
-    private Histogram append(Contestant contestant, InetSocketAddress server, BooleanSupplier goesOn, SplittableRandom random)
+    private Histogram append(
+            Contestant contestant, InetSocketAddress server, BooleanSupplier goesOn, SplittableRandom random)
             throws IOException {
         Histogram waits = new Histogram(DIGITS);
         byte[] value = new byte[valueBytes];

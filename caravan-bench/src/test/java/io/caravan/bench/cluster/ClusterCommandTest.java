@@ -48,7 +48,8 @@ class ClusterCommandTest {
                         "RPUSH after kill -9 of the leader: Caravan, three hosts",
                         "behind by 8 MB, hears the Raft log: Caravan, three hosts",
                         "behind by 8 MB, is sent files: Caravan, three hosts");
-        assertThat(Files.readString(out.resolve("cluster.md"))).contains("by hand", "write and force of 4 KiB", "copied twice");
+        assertThat(Files.readString(out.resolve("cluster.md")))
+                .contains("by hand", "write and force of 4 KiB", "copied twice");
         assertThat(work).doesNotExist();
     }
 
