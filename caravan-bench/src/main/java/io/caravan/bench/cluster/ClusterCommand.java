@@ -2,9 +2,12 @@ package io.caravan.bench.cluster;
 
 import io.caravan.bench.report.Course;
 import io.caravan.bench.report.MachineLimits;
+import io.caravan.bench.report.Measure;
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,14 +16,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench cluster}: what it costs to keep documents on three hosts, and how long a lost leader is missed. */
+/**
+ * {@code scripts/bench cluster}: what it costs to keep documents on three hosts, how long a lost leader is missed, and how
+ * long a host takes to come back.
+ */
 @Command(
         name = "cluster",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
             "A cluster of three hosts beside one host alone and Redis with two replicas and WAIT 1: appends a second over 50"
-                    + " connections, and one writer's waits. Then kills leaders.",
+                    + " connections, and one writer's waits. Then kills leaders, and has a"
+                    + " host come back that has missed much.",
             "All hosts are processes on this machine, and share its disk and cores: a cluster of three machines has three"
                     + " times the disks, and a network between them. Each system is started fresh and alone, in turn, in a"
                     + " rotating order; figures are medians of the runs. Every run also measures the force times of the"
@@ -30,6 +37,36 @@ import picocli.CommandLine.Spec;
 public final class ClusterCommand implements Callable<Integer> {
     private static final int KILLS = 20;
     private static final int QUICK_KILLS = 2;
+    private static final int REJOIN_MB = 1_000;
+    private static final int QUICK_REJOIN_MB = 8;
+
+    /** What can be measured, in order. */
+    enum Part {
+        RATES,
+        WRITER,
+        TAKEOVERS,
+        REJOIN;
+
+        /** The name on the command line. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "PART",
+            description = {
+                "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
+                "rates: appends a second over 50 connections, at several pipelining depths.",
+                "writer: how long one writer waits for each append, beside two forces and a round trip by hand.",
+                "takeovers: how long clients wait for an answer when the leader is killed.",
+                "rejoin: how long a host that was down while the others took much needs to come back, by the Raft log and"
+                        + " by the leader's files, beside copying as many bytes twice."
+            })
+    private @Nullable List<Part> only;
 
     @Option(
             names = "--kills",
@@ -37,6 +74,13 @@ public final class ClusterCommand implements Callable<Integer> {
             description =
                     "how often a leader is killed in each run; default " + KILLS + ", with --quick " + QUICK_KILLS)
     private @Nullable Integer kills;
+
+    @Option(
+            names = "--rejoin",
+            paramLabel = "MB",
+            description = "how much a host has missed when it comes back, in MB of values; default " + REJOIN_MB
+                    + ", with --quick " + QUICK_REJOIN_MB)
+    private @Nullable Integer rejoin;
 
     @Option(names = "--alone", description = "Caravan without Redis")
     private boolean alone;
@@ -49,17 +93,29 @@ public final class ClusterCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        boolean quick = course.quick();
-        int killed = kills != null ? kills : quick ? QUICK_KILLS : KILLS;
-        if (killed < 1 && spec != null) {
-            throw new ParameterException(spec.commandLine(), "--kills must be 1 or more");
-        }
-        List<Contestant> contestants = Contestant.all(alone);
-        course.run(List.of(
-                new MachineLimits(quick),
-                new ClusterRates(contestants, quick),
-                new LoneWriter(contestants, quick),
-                new Takeovers(killed)));
+        requirePositive("--kills", kills);
+        requirePositive("--rejoin", rejoin);
+        List<Part> parts = only == null ? List.of(Part.values()) : only;
+        course.run(Stream.concat(
+                        Stream.of(new MachineLimits(course.quick())),
+                        parts.stream().map(this::measure))
+                .toList());
         return 0;
+    }
+
+    private void requirePositive(String option, @Nullable Integer value) {
+        if (value != null && value < 1 && spec != null) {
+            throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
+        }
+    }
+
+    private Measure measure(Part part) {
+        boolean quick = course.quick();
+        return switch (part) {
+            case RATES -> new ClusterRates(Contestant.all(alone), quick);
+            case WRITER -> new LoneWriter(Contestant.all(alone), quick);
+            case TAKEOVERS -> new Takeovers(kills != null ? kills : quick ? QUICK_KILLS : KILLS);
+            case REJOIN -> new Rejoins(rejoin != null ? rejoin : quick ? QUICK_REJOIN_MB : REJOIN_MB);
+        };
     }
 }

@@ -46,10 +46,15 @@ record Contestant(
         void run(Running running) throws IOException, InterruptedException;
     }
 
+    /** The cluster. */
+    static Contestant threeHosts() {
+        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), ThreeHosts::start);
+    }
+
     /** All systems, or only Caravan's. */
     static List<Contestant> all(boolean alone) {
         return List.of(
-                new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), ThreeHosts::start),
+                threeHosts(),
                 new Contestant(
                         "Caravan, one host alone",
                         "sync: forced by the host before the answer",

@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -22,7 +23,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param depth appends that are sent together
  */
-record PipelinedAppends(int connections, int depth) {
+record PipelinedAppends(int connections, int depth, int valueBytes) {
     private static final int VALUE_BYTES = 200;
     private static final int LISTS = 10_000;
     private static final int DIGITS = 3;
@@ -31,6 +32,11 @@ record PipelinedAppends(int connections, int depth) {
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);
+
+    /** Appends of values of 200 bytes. */
+    PipelinedAppends(int connections, int depth) {
+        this(connections, depth, VALUE_BYTES);
+    }
 
     /** Has a server that was just started do for a while what is measured next. */
     static void warmUp(Contestant contestant, InetSocketAddress server, boolean quick)
@@ -41,23 +47,34 @@ record PipelinedAppends(int connections, int depth) {
     /** Appends for so long; counts requests, and times how long each connection waited for what it had sent together. */
     Measurement run(Contestant contestant, InetSocketAddress server, Duration time)
             throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        Histogram waits = run(contestant, server, () -> System.nanoTime() - start < time.toNanos(), time);
+        double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
+        return new Measurement()
+                .with(Figure.REQUESTS_PER_SECOND, waits.getTotalCount() * depth / seconds)
+                .latencies(waits, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Appends while it is to go on, which each connection asks before it sends.
+     *
+     * @param time that this takes at most, about
+     * @return how long each connection waited for what it had sent together, in nanoseconds
+     */
+    Histogram run(Contestant contestant, InetSocketAddress server, BooleanSupplier goesOn, Duration time)
+            throws IOException, InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(connections);
         try {
-            long start = System.nanoTime();
             List<Future<Histogram>> parts = new ArrayList<>();
             for (int i = 0; i < connections; i++) {
                 long seed = i;
-                parts.add(threads.submit(
-                        () -> append(contestant, server, start + time.toNanos(), new SplittableRandom(seed))));
+                parts.add(threads.submit(() -> append(contestant, server, goesOn, new SplittableRandom(seed))));
             }
             Histogram all = new Histogram(DIGITS);
             for (Future<Histogram> part : parts) {
                 all.add(part.get(time.toSeconds() + PATIENCE_SECONDS, TimeUnit.SECONDS));
             }
-            double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
-            return new Measurement()
-                    .with(Figure.REQUESTS_PER_SECOND, all.getTotalCount() * depth / seconds)
-                    .latencies(all, TimeUnit.NANOSECONDS);
+            return all;
         } catch (ExecutionException problem) {
             throw new IOException(contestant.name() + ": an append failed", problem.getCause());
         } catch (TimeoutException late) {
@@ -67,18 +84,17 @@ record PipelinedAppends(int connections, int depth) {
         }
     }
 
-    private Histogram append(Contestant contestant, InetSocketAddress server, long end, SplittableRandom random)
+    private Histogram append(
+            Contestant contestant, InetSocketAddress server, BooleanSupplier goesOn, SplittableRandom random)
             throws IOException {
         Histogram waits = new Histogram(DIGITS);
-        byte[] value = new byte[VALUE_BYTES];
+        byte[] value = new byte[valueBytes];
         try (RespConnection connection = new RespConnection(server)) {
-            long now = System.nanoTime();
-            while (now - end < 0) {
+            while (goesOn.getAsBoolean()) {
                 random.nextBytes(value);
+                long sent = System.nanoTime();
                 contestant.append(connection, depth, "list:" + random.nextInt(LISTS), value);
-                long answered = System.nanoTime();
-                waits.recordValue(answered - now);
-                now = answered;
+                waits.recordValue(System.nanoTime() - sent);
             }
         }
         return waits;

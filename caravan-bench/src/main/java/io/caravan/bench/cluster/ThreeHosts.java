@@ -2,6 +2,7 @@ package io.caravan.bench.cluster;
 
 import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Directories;
+import io.caravan.bench.ProgressLine;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.Ports;
 import io.caravan.bench.server.RespConnection;
@@ -11,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,9 +20,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A cluster of three hosts, each in a process of its own, with default settings. */
+/** A cluster of three hosts, each in a process of its own, with default settings unless others are given. */
 final class ThreeHosts implements Contestant.Running {
     static final String NAME = "Caravan, three hosts";
     static final String DURABILITY = "forced by two of three hosts before the answer";
@@ -31,20 +35,32 @@ final class ThreeHosts implements Contestant.Running {
     private static final List<String> IDS = List.of("a", "b", "c");
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
     private static final long LOOK_MILLIS = 20;
+    private static final String BEHIND = "cluster_behind_entries";
+    private static final String COMMITTED = "cluster_committed_entries";
+
+    /** In the log of a host that was behind what the others keep of the Raft log. */
+    private static final String GOT_FILES = "has the files of host";
 
     private final Path directory;
     private final Path file;
+    private final List<String> settings;
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
     private final Map<String, ChildProcess> processes = new LinkedHashMap<>();
 
-    private ThreeHosts(Path directory) {
+    private ThreeHosts(Path directory, List<String> settings) {
         this.directory = directory;
+        this.settings = settings;
         this.file = directory.resolve("cluster.properties");
     }
 
     /** Starts the hosts, and returns when one leads and all know it. */
     static ThreeHosts start(Path work) throws IOException, InterruptedException {
-        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"));
+        return start(work, List.of());
+    }
+
+    /** As {@link #start(Path)}, with these options of {@code serve} for each host. */
+    static ThreeHosts start(Path work, List<String> settings) throws IOException, InterruptedException {
+        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), settings);
         try {
             hosts.writeFile();
             for (String id : IDS) {
@@ -82,6 +98,7 @@ final class ThreeHosts implements Contestant.Running {
     private void start(String id, List<String> more) throws IOException {
         List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", id));
         serve.addAll(List.of("--data", directory.resolve(id).toString(), "--cluster-election", ELECTION));
+        serve.addAll(settings);
         serve.addAll(more);
         processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
     }
@@ -120,7 +137,7 @@ final class ThreeHosts implements Contestant.Running {
         return IDS.stream()
                 .map(this::info)
                 .allMatch(info -> info.contains("cluster_leader:" + leader + "\r\n")
-                        && info.contains("cluster_behind_entries:0\r\n")
+                        && info.contains(BEHIND + ":0\r\n")
                         && !info.contains("cluster_log_entries:0\r\n"));
     }
 
@@ -183,6 +200,60 @@ final class ThreeHosts implements Contestant.Running {
         } catch (IOException refused) {
             return refused.toString();
         }
+    }
+
+    /**
+     * How a host came back.
+     *
+     * @param answeredNanos from its start until it answered
+     * @param nanos from its start until it had applied everything that was committed before
+     * @param gotFiles whether it was sent the files of the host that leads, and not only what it lacks of the Raft log
+     */
+    record Return(long answeredNanos, long nanos, boolean gotFiles) {}
+
+    /** Kills a host that follows, and returns its id. The other two go on. */
+    String killFollower() throws IOException, InterruptedException {
+        String leader = leader();
+        String killed =
+                IDS.stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+        Objects.requireNonNull(processes.get(killed)).kill();
+        return killed;
+    }
+
+    /**
+     * Starts a host that was killed, and waits until it has applied everything that is committed now.
+     *
+     * @param patience after so long it fails
+     */
+    Return startAgain(String id, Duration patience) throws IOException, InterruptedException {
+        long committed = number(info(leader()), COMMITTED);
+        ProgressLine progress = new ProgressLine(System.err);
+        long answered = 0;
+        long start = System.nanoTime();
+        start(id, List.of());
+        ChildProcess host = Objects.requireNonNull(processes.get(id));
+        while (host.alive() && System.nanoTime() - start < patience.toNanos()) {
+            String info = info(id);
+            long nanos = System.nanoTime() - start;
+            answered = answered == 0 && !info.isEmpty() ? nanos : answered;
+            if (number(info, BEHIND) == 0 && number(info, COMMITTED) >= committed) {
+                progress.clear();
+                return new Return(answered, nanos, host.output().contains(GOT_FILES));
+            }
+            progress.show(() -> info.isEmpty()
+                    ? "host " + id + " starts"
+                    : "host " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
+                            + Math.max(0, number(info, "files_bytes")) + " bytes of files");
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        throw new IOException("host " + id + " did not come back within " + patience.toSeconds() + " s; it printed: "
+                + host.output());
+    }
+
+    /** A number that a host tells of the cluster; -1 when it does not. */
+    private static long number(String info, String name) {
+        Matcher found = Pattern.compile(name + "[:=](\\d+)").matcher(info);
+        return found.find() ? Long.parseLong(found.group(1)) : -1;
     }
 
     /** Kills the hosts, because their data is no longer needed. */

@@ -43,13 +43,23 @@ class ClusterCommandTest {
         for (String workload : List.of("RPUSH, P1", "RPUSH, P16", "RPUSH, P64", "RPUSH, one writer")) {
             assertThat(measured).contains(workload + ": Caravan, three hosts", workload + ": Caravan, one host alone");
         }
-        assertThat(measured).contains("RPUSH after kill -9 of the leader: Caravan, three hosts");
-        assertThat(Files.readString(out.resolve("cluster.md"))).contains("by hand", "write and force of 4 KiB");
+        assertThat(measured)
+                .contains(
+                        "RPUSH after kill -9 of the leader: Caravan, three hosts",
+                        "behind by 8 MB, hears the Raft log: Caravan, three hosts",
+                        "behind by 8 MB, is sent files: Caravan, three hosts");
+        assertThat(Files.readString(out.resolve("cluster.md")))
+                .contains("by hand", "write and force of 4 KiB", "copied twice");
         assertThat(work).doesNotExist();
     }
 
     @Test
     void refusesToKillNobody() {
         assertThat(Main.run("cluster", "--kills", "0")).isEqualTo(2);
+    }
+
+    @Test
+    void refusesAHostThatHasMissedNothing() {
+        assertThat(Main.run("cluster", "--rejoin", "0")).isEqualTo(2);
     }
 }

@@ -1,0 +1,120 @@
+package io.caravan.bench.cluster;
+
+import io.caravan.bench.ProgressLine;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How long a host takes to come back that was down while the others took much, beside copying as many bytes twice: it
+ * needs them in its Raft log and in its store.
+ */
+final class Rejoins implements Measure {
+    private static final Figure ANSWERS_AFTER = new Figure("answers after, seconds", "%,.1f");
+    private static final Figure OF_COPIES = new Figure("this / copied twice", "%,.2f");
+    private static final long MB = 1_000_000;
+    private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
+    private static final PipelinedAppends APPENDS = new PipelinedAppends(16, 16, 4096);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    /** Less of the Raft log than the host lacks, so that it must be sent files. */
+    private static final int PARTS_KEPT = 16;
+
+    private static final long LEAST_KEPT = 1 << 20;
+
+    private final long bytes;
+    private final String workload;
+    /** Of which the first keeps enough of the Raft log, by default, and the second too little. */
+    private final List<List<String>> settings;
+
+    private final Results results = new Results();
+
+    Rejoins(int mb) {
+        this.bytes = mb * MB;
+        this.workload = String.format(Locale.ROOT, "behind by %,d MB", mb);
+        this.settings = List.of(
+                List.of(), List.of("--cluster-log-kept", Long.toString(Math.max(LEAST_KEPT, bytes / PARTS_KEPT))));
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        turn.say(workload + ", copied twice by hand");
+        double copied = Copies.nanos(turn.work(), bytes, 2) / NANOS_PER_SECOND;
+        results.add(
+                new Row(workload, "copied twice by hand", "each copy forced"),
+                new Measurement().with(Figure.SECONDS, copied));
+        for (List<String> some : turn.inTurn(settings)) {
+            turn.say(workload + ", " + ThreeHosts.NAME + " " + String.join(" ", some));
+            ThreeHosts.Return back = rejoin(turn.work(), some);
+            double seconds = back.nanos() / NANOS_PER_SECOND;
+            results.add(
+                    new Row(
+                            workload + (back.gotFiles() ? ", is sent files" : ", hears the Raft log"),
+                            ThreeHosts.NAME,
+                            "forced by the host that came back"),
+                    new Measurement()
+                            .with(Figure.SECONDS, seconds)
+                            .with(OF_COPIES, seconds / copied)
+                            .with(ANSWERS_AFTER, back.answeredNanos() / NANOS_PER_SECOND));
+        }
+    }
+
+    private ThreeHosts.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
+        Duration patience = PATIENCE.plusSeconds(bytes / MB);
+        try (ThreeHosts hosts = ThreeHosts.start(work, some)) {
+            String killed = hosts.killFollower();
+            append(hosts, patience);
+            return hosts.startAgain(killed, patience);
+        }
+    }
+
+    /** On a busy machine another host may lead before all is appended; what was under way then may be missing. */
+    private void append(ThreeHosts hosts, Duration patience) throws IOException, InterruptedException {
+        ProgressLine progress = new ProgressLine(System.err);
+        AtomicLong left = new AtomicLong(bytes);
+        long start = System.nanoTime();
+        while (left.get() > 0) {
+            try {
+                APPENDS.run(Contestant.threeHosts(), hosts.address(), () -> goesOn(left, progress), patience);
+            } catch (IOException refused) {
+                if (System.nanoTime() - start > patience.toNanos()) {
+                    throw refused;
+                }
+            }
+        }
+        progress.clear();
+    }
+
+    private static boolean goesOn(AtomicLong left, ProgressLine progress) {
+        long now = left.getAndAdd(-(long) APPENDS.depth() * APPENDS.valueBytes());
+        synchronized (progress) {
+            progress.show(() -> "appends: " + Math.max(0, now) / MB + " MB left");
+        }
+        return now > 0;
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "A host that comes back",
+                "`kill -9` of a host that follows; then as many bytes are appended as it is to be behind by, in values of "
+                        + APPENDS.valueBytes()
+                        + " random bytes; then it is started again: the seconds from then until it answers, and until it"
+                        + " has forced and applied everything. It hears what it lacks of the Raft log, of which 4 GiB"
+                        + " are kept by default; or is sent the files of the leader's store, and verifies them, as"
+                        + " `--cluster-log-kept` is a sixteenth of what it lacks. By hand: a file of as many bytes, which"
+                        + " is in the page cache, is read and written to a new one, which is forced, twice.",
+                results);
+    }
+}
