@@ -284,6 +284,7 @@ final class DocumentReads {
         return now == null || now.id() != info.id() ? info : accepted(now);
     }
 
+    /** Where the values lie; nowhere when the document is gone. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);
@@ -300,7 +301,9 @@ final class DocumentReads {
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
             document = source == null ? null : accepted(source);
         }
-        return parts;
+        // Its sources are kept as long as it is there; later their names may be other documents'.
+        DocumentState still = catalog.peek(name);
+        return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
 
     /** Passes on a range of a document. Once the first value is there, all are: a read sees a list as of one moment. */

@@ -375,6 +375,29 @@ class DocumentServiceTest {
     }
 
     @Test
+    void aForkThatGoesAwayWithItsSourceIsNotReadFromAnotherOfThatName() {
+        AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public ListInfo info(long id) {
+                ListInfo info = super.info(id);
+                meanwhile.getAndSet(() -> {}).run();
+                return info;
+            }
+        };
+        try (Documents racing = new Documents(store)) {
+            racing.push("source", "a", "b");
+            racing.create("fork", living("source"));
+            meanwhile.set(() -> {
+                racing.delete("fork");
+                racing.delete("source");
+                racing.push("source", "another", "one");
+            });
+            assertThat(racing.read("fork")).isEmpty();
+        }
+    }
+
+    @Test
     void manyForksAreDeletedTogetherWithoutBeginningAnewForEach() {
         int count = 300;
         for (int i = 0; i < count; i++) {
