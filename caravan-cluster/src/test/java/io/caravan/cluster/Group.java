@@ -234,13 +234,9 @@ final class Group implements AutoCloseable {
     /** Waits until every host has applied what the leader has applied by now. */
     void awaitAllAlike() throws InterruptedException {
         long reached = member(awaitLeader()).appliedIndex();
-        for (GroupMember member : members.values()) {
-            await(CompletableFuture.runAsync(() -> {
-                while (member.appliedIndex() < reached) {
-                    Thread.onSpinWait();
-                }
-            }));
-        }
+        Eventually.await(
+                "all hosts have applied entry " + reached,
+                () -> members.values().stream().allMatch(member -> member.appliedIndex() >= reached));
     }
 
     /** A host that runs and does not lead. */
