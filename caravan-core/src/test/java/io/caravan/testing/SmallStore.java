@@ -42,12 +42,12 @@ public record SmallStore(
         StoreContents beforeLastFrame;
         WatchedThreading threads = new WatchedThreading();
         try (ListStore store = threads.open(config(directory).build())) {
-            fillTwoHeapSegments(store);
+            fillTwoHeapSegments(store, threads);
             appendRound(store, 0);
-            store.checkpoint();
+            checkpoint(store, threads);
             appendRound(store, 1);
             trimAndDelete(store);
-            store.checkpoint();
+            checkpoint(store, threads);
             appendTail(store);
             beforeLastFrame = StoreContents.of(store);
             append(store, 3, 33);
@@ -57,16 +57,22 @@ public record SmallStore(
         return new SmallStore(open, DirectoryImage.of(directory), contents, beforeLastFrame);
     }
 
-    private static void fillTwoHeapSegments(ListStore store) {
-        append(store, 101, 500);
+    /** Returns when what the checkpoint has made free is in place, or a busy machine would make other files. */
+    private static void checkpoint(ListStore store, WatchedThreading threads) {
         store.checkpoint();
+        threads.awaitRest();
+    }
+
+    private static void fillTwoHeapSegments(ListStore store, WatchedThreading threads) {
+        append(store, 101, 500);
+        checkpoint(store, threads);
         for (int i = 0; i < 9; i++) {
             append(store, 100, MAX_VALUE_BYTES - i);
         }
         append(store, 4, 700);
-        store.checkpoint();
+        checkpoint(store, threads);
         append(store, 102, 3_600);
-        store.checkpoint();
+        checkpoint(store, threads);
         told(callback -> store.trim(100, 8, callback));
     }
 
