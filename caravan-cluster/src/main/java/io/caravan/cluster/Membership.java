@@ -3,6 +3,7 @@ package io.caravan.cluster;
 import io.caravan.StoreDirectoryException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -16,8 +17,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.ClientId;
@@ -33,8 +34,6 @@ import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
-import org.apache.ratis.thirdparty.io.grpc.StatusRuntimeException;
-import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +41,7 @@ import org.slf4j.LoggerFactory;
 /** Which hosts the group has, as its Raft log says, and changes of that, one at a time. Thread-safe. */
 final class Membership {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
-    private static final TimeDuration ANSWER = TimeDuration.valueOf(3, TimeUnit.SECONDS);
+    private static final Duration ANSWER = Duration.ofSeconds(3);
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -66,14 +65,18 @@ final class Membership {
     }
 
     private static Host host(RaftPeer peer) {
+        return host(peer.getRaftPeerProto());
+    }
+
+    /** What {@link #peer} made, as it comes over the network. */
+    static Host host(RaftPeerProto peer) {
         String authority = peer.getAddress();
         int colon = authority.lastIndexOf(':');
-        String note = peer.getDataStreamAddress();
         return new Host(
-                peer.getId().toString(),
+                peer.getId().toStringUtf8(),
                 authority.substring(0, colon),
                 Integer.parseInt(authority.substring(colon + 1)),
-                note == null ? "" : note);
+                peer.getDataStreamAddress());
     }
 
     /** The hosts that vote, by the newest entry that says so; in no order. Empty while this host joins. */
@@ -139,7 +142,7 @@ final class Membership {
 
     /** The address may be another host's, by another name: that one would be counted twice. */
     private void requireThere(Host joining) throws IOException {
-        GroupInfoReply answer = ask(config, peer(joining)).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
+        GroupInfoReply answer = ask(config, joining).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
         // The reply's own server id is only what was asked for.
         RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
         if (!id.toString().equals(joining.id())) {
@@ -245,12 +248,10 @@ final class Membership {
 
     /** Whether another host says that the group has gone on without this one. Takes some seconds if none answers. */
     boolean goesOnWithoutThis() {
-        return peers().stream()
-                .filter(peer -> !peer.getId().equals(server.getId()))
-                .anyMatch(this::goesOnWithoutThis);
+        return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
 
-    private boolean goesOnWithoutThis(RaftPeer other) {
+    private boolean goesOnWithoutThis(Host other) {
         return ask(config, other)
                 .flatMap(GroupInfoReply::getConf)
                 .filter(this::isWithoutThis)
@@ -258,13 +259,9 @@ final class Membership {
     }
 
     /** What another host says of the group; nothing when it does not answer, or does not know the group. */
-    private static Optional<GroupInfoReply> ask(GroupConfig config, RaftPeer other) {
-        try (RaftClient client = RaftSettings.client(config, other, ANSWER)) {
-            return Optional.of(client.getGroupManagementApi(other.getId()).info(RaftGroupId.valueOf(config.group())))
-                    .filter(GroupInfoReply::isSuccess);
-        } catch (IOException | StatusRuntimeException silent) {
-            LOG.debug("{}: host {} does not say who is of the group", config.self(), other, silent);
-            return Optional.empty();
+    private static Optional<GroupInfoReply> ask(GroupConfig config, Host other) {
+        try (GroupInquiry inquiry = new GroupInquiry(config.group(), config.tls(), ANSWER)) {
+            return inquiry.reply(other);
         }
     }
 
@@ -278,7 +275,7 @@ final class Membership {
     static void requireNewcomer(GroupConfig config) throws IOException {
         List<RaftConfigurationProto> known = config.hosts().stream()
                 .filter(host -> !host.id().equals(config.self()))
-                .flatMap(host -> ask(config, peer(host)).stream())
+                .flatMap(host -> ask(config, host).stream())
                 .flatMap(answer -> answer.getConf().stream())
                 .filter(hosts -> hosts.getPeersCount() > 0)
                 .toList();

@@ -1,6 +1,7 @@
 package io.caravan.cluster;
 
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
@@ -83,18 +84,27 @@ final class RaftSettings {
     }
 
     /**
-     * Asks one host, once.
+     * Asks one host of this host's group, once.
      *
      * @param answer how long it may take to answer
      */
     static RaftClient client(GroupConfig config, RaftPeer host, TimeDuration answer) {
-        RaftProperties properties = properties(config);
+        return client(properties(config), config.group(), config.tls(), host, answer);
+    }
+
+    /** As the other, for short answers of a host of any group. */
+    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
+        return client(new RaftProperties(), group, tls, host, answer);
+    }
+
+    private static RaftClient client(
+            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, answer);
         return RaftClient.newBuilder()
-                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(config.group()), host))
+                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(group), host))
                 .setLeaderId(host.getId())
                 .setProperties(properties)
-                .setParameters(parameters(config.tls()))
+                .setParameters(parameters(tls))
                 .setRetryPolicy(RetryPolicies.noRetry())
                 .build();
     }

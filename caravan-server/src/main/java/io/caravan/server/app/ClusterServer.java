@@ -92,6 +92,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             GroupMember started = GroupMember.start(group, this);
             member = started;
             cluster.joined(started);
+            cluster.followOthers(group.tls());
         } catch (IOException | RuntimeException problem) {
             close();
             throw problem;
@@ -241,7 +242,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private void look() {
         try {
             // Notices now, and not when somebody asks, that another host leads.
-            cluster.since();
+            cluster.group().since();
             tellOfSilence();
         } catch (IllegalStateException left) {
             LOG.debug("the host has left its group just now", left);
@@ -278,6 +279,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         synchronized (this) {
             closing = true;
             notifyAll();
+            cluster.leaveOthers();
             led = cluster.leads();
             cluster.serving(false);
             if (server != null) {

@@ -168,6 +168,9 @@ public final class Server implements AutoCloseable {
                 cluster == null ? Promise.of(config.durability()) : Promise.REPLICATED);
         documents = opened;
         opened.readBarrier(readBarrier());
+        if (cluster != null) {
+            opened.keepTo(name -> cluster.owns(name.toBytes()));
+        }
         return opened;
     }
 

@@ -1,5 +1,6 @@
 package io.caravan.server.cluster;
 
+import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.GroupMember;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.cluster.Host;
@@ -11,11 +12,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster as this host sees it. Thread-safe. */
@@ -23,18 +23,16 @@ public final class Cluster {
     /** Beside the store, in the folder of a host's data. */
     public static final String RAFT_FOLDER = "raft";
 
-    private final ClusterFile file;
+    private final ClusterGroup group;
     private final ClusterHost self;
     private final @Nullable SslContext tls;
     private final boolean strictReads;
     private final InstantSource clock;
+    private final GroupView own;
+    private final List<OtherGroup> others;
+    private final List<GroupView> groups;
     private volatile @Nullable GroupMember member;
     private volatile boolean serving;
-    private Seen seen;
-    private volatile @Nullable ClusterHost lastLeader;
-
-    /** Who leads, and since when that has been known here. */
-    private record Seen(@Nullable ClusterHost leader, Instant since) {}
 
     /**
      * A cluster whose member has not started.
@@ -45,12 +43,20 @@ public final class Cluster {
      * @param clock tells since when this host has known who leads
      */
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
-        this.file = file;
-        this.self = file.host(self);
+        this.group = file.groupOf(self);
+        ClusterHost host = file.host(self);
+        this.self = host;
         this.tls = tls;
         this.strictReads = strictReads;
         this.clock = clock;
-        this.seen = new Seen(null, clock.instant());
+        this.own = new GroupView(group, host, this::hosts, this::knownLeader, clock);
+        this.others = file.groups().stream()
+                .filter(other -> !other.equals(group))
+                .map(other -> new OtherGroup(other, host, clock))
+                .toList();
+        this.groups = Stream.concat(Stream.of(own), others.stream().map(OtherGroup::view))
+                .sorted(Comparator.comparing(GroupView::slots))
+                .toList();
     }
 
     /** This host takes part from now on. */
@@ -58,34 +64,54 @@ public final class Cluster {
         member = started;
     }
 
+    /**
+     * Follows who leads the other groups, until {@link #leaveOthers}.
+     *
+     * @param peers what hosts prove to each other with who they are; null when they do without
+     */
+    public void followOthers(GroupConfig.@Nullable Tls peers) {
+        others.forEach(other -> other.start(peers));
+    }
+
+    public void leaveOthers() {
+        others.forEach(OtherGroup::close);
+    }
+
     /** Whether this host has the store, and serves it, from now on. */
     public void serving(boolean now) {
         serving = now;
     }
 
-    public UUID group() {
-        return file.group();
+    /** The group that this host is of. */
+    public GroupView group() {
+        return own;
     }
 
-    /** The hosts that the cluster has now, by id; those of the file while this host does not know of any. */
+    /** All groups, in the order of their slots. */
+    public List<GroupView> groups() {
+        return groups;
+    }
+
+    /** The group that has a slot. */
+    public GroupView group(int slot) {
+        return own.slots().contains(slot)
+                ? own
+                : groups.stream()
+                        .filter(each -> each.slots().contains(slot))
+                        .findFirst()
+                        .orElseThrow();
+    }
+
+    /** Whether a document is in this host's group, by its slot. */
+    public boolean owns(byte[] name) {
+        return others.isEmpty() || own.slots().contains(Slots.of(name));
+    }
+
+    /** The hosts that the group has now, by id; those of the file while this host does not know of any. */
     public List<ClusterHost> hosts() {
         GroupMember here = member;
         List<Host> known = here == null ? List.of() : here.hosts();
-        return known.isEmpty()
-                ? file.hosts()
-                : known.stream()
-                        .flatMap(host -> described(host).stream())
-                        .sorted(Comparator.comparing(ClusterHost::id))
-                        .toList();
-    }
-
-    /** The file may be older than the cluster's hosts, or newer than their addresses for clients. */
-    private Optional<ClusterHost> described(Host member) {
-        return file.hosts().stream()
-                .filter(host -> host.id().equals(member.id())
-                        && host.peer().equals(new HostPort(member.address(), member.port())))
-                .findFirst()
-                .or(() -> ClusterHost.of(member));
+        return known.isEmpty() ? group.hosts() : group.described(known);
     }
 
     private Optional<ClusterHost> host(String id) {
@@ -94,7 +120,9 @@ public final class Cluster {
 
     /** Whether clients reach a host of the cluster over HTTP by this name. */
     public boolean hasHttpName(String name) {
-        return hosts().stream().anyMatch(host -> host.http().host().equalsIgnoreCase(name));
+        return groups.stream()
+                .flatMap(each -> each.hosts().stream())
+                .anyMatch(host -> host.http().host().equalsIgnoreCase(name));
     }
 
     public ClusterHost self() {
@@ -126,42 +154,17 @@ public final class Cluster {
 
     /** The host that leads, as far as this one knows; none during an election, and until a new leader serves here. */
     public Optional<ClusterHost> leader() {
+        return own.leader();
+    }
+
+    private Optional<ClusterHost> knownLeader() {
         if (serving) {
             return Optional.of(self);
         }
         GroupMember here = member;
-        Optional<ClusterHost> leader =
-                here == null ? Optional.empty() : here.leader().flatMap(this::described);
-        leader.ifPresent(known -> lastLeader = known);
-        return leader.filter(known -> !known.equals(self));
-    }
-
-    /**
-     * Where clients should ask: the host that leads, or during an election the one that led before, or, when this host has
-     * not heard of any yet, another one. Clients that are told of none take the cluster for broken, and do not ask again.
-     */
-    public ClusterHost owner() {
-        ClusterHost known = leader().orElse(lastLeader);
-        return known != null
-                ? known
-                : hosts().stream()
-                        .filter(host -> !host.equals(self))
-                        .findFirst()
-                        .orElse(self);
-    }
-
-    /** Since when it has been as {@link #leader()} says, about: this is noticed when it is asked for. */
-    public synchronized Instant since() {
-        ClusterHost leader = leader().orElse(null);
-        if (!Objects.equals(leader, seen.leader())) {
-            seen = new Seen(leader, clock.instant());
-        }
-        return seen.since();
-    }
-
-    /** For how long it has been so. */
-    public Duration unchangedFor() {
-        return Duration.between(since(), now());
+        return here == null
+                ? Optional.empty()
+                : here.leader().flatMap(group::described).filter(known -> !known.equals(self));
     }
 
     /** What time it is for this view of the cluster. */

@@ -9,11 +9,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the hosts of a cluster agree on; the same file is on each. Its lines name the group and, for each host, three
+ * What the hosts of a cluster agree on; the same file is on each. Its lines name the cluster and, for each host, three
  * addresses:
  *
  * <pre>{@code
@@ -23,15 +24,23 @@ import org.jspecify.annotations.Nullable;
  * a.http = 10.0.0.1:4437
  * }</pre>
  *
- * @param group what no other cluster is called
- * @param hosts of a new cluster all; later the cluster itself knows which it has
+ * <p>A cluster of several groups has a fourth line for each host, {@code a.slots = 0-8191}. Hosts with the same slots are
+ * a group.
+ *
+ * @param groups in the order of their slots, which are all slots, each once
  */
-public record ClusterFile(UUID group, List<ClusterHost> hosts) {
+public record ClusterFile(List<ClusterGroup> groups) {
     private static final String GROUP = "group";
-    private static final Set<String> ADDRESSES = Set.of("peer", "resp", "http");
+    private static final String SLOTS = ".slots";
+    private static final Set<String> OF_HOSTS = Set.of("peer", "resp", "http", "slots");
 
     public ClusterFile {
-        hosts = List.copyOf(hosts);
+        groups = List.copyOf(groups);
+    }
+
+    /** A cluster of one group. */
+    public ClusterFile(UUID cluster, List<ClusterHost> hosts) {
+        this(List.of(ClusterGroup.of(cluster, SlotRange.ALL, hosts)));
     }
 
     /**
@@ -49,19 +58,9 @@ public record ClusterFile(UUID group, List<ClusterHost> hosts) {
     }
 
     private static ClusterFile of(Map<String, String> lines) {
-        Set<String> ids = new LinkedHashSet<>();
-        for (String name : lines.keySet()) {
-            int dot = name.lastIndexOf('.');
-            if (dot > 0 && ADDRESSES.contains(name.substring(dot + 1))) {
-                ids.add(name.substring(0, dot));
-            } else if (!name.equals(GROUP)) {
-                throw new IllegalArgumentException("'" + name + "' is not 'group', and not a host's name with .peer,"
-                        + " .resp or .http behind it");
-            }
-        }
-        List<ClusterHost> hosts = new ArrayList<>();
+        Map<SlotRange, List<ClusterHost>> hosts = new TreeMap<>();
         Set<HostPort> taken = new LinkedHashSet<>();
-        for (String id : ids) {
+        for (String id : ids(lines)) {
             ClusterHost host = new ClusterHost(
                     id, address(lines, id + ".peer"), address(lines, id + ".resp"), address(lines, id + ".http"));
             // Refuses an id that no member may have.
@@ -71,12 +70,54 @@ public record ClusterFile(UUID group, List<ClusterHost> hosts) {
                     throw new IllegalArgumentException(address + " is there twice");
                 }
             }
-            hosts.add(host);
+            hosts.computeIfAbsent(slots(lines, id), each -> new ArrayList<>()).add(host);
         }
-        return new ClusterFile(group(lines.get(GROUP)), hosts);
+        requireEachSlotOnce(hosts.keySet());
+        UUID cluster = cluster(lines.get(GROUP));
+        return new ClusterFile(hosts.entrySet().stream()
+                .map(group -> ClusterGroup.of(cluster, group.getKey(), group.getValue()))
+                .toList());
     }
 
-    private static UUID group(@Nullable String text) {
+    private static Set<String> ids(Map<String, String> lines) {
+        Set<String> ids = new LinkedHashSet<>();
+        for (String name : lines.keySet()) {
+            int dot = name.lastIndexOf('.');
+            if (dot > 0 && OF_HOSTS.contains(name.substring(dot + 1))) {
+                ids.add(name.substring(0, dot));
+            } else if (!name.equals(GROUP)) {
+                throw new IllegalArgumentException("'" + name + "' is not 'group', and not a host's name with .peer,"
+                        + " .resp, .http or .slots behind it");
+            }
+        }
+        return ids;
+    }
+
+    private static SlotRange slots(Map<String, String> lines, String id) {
+        String text = lines.get(id + SLOTS);
+        try {
+            return text == null ? SlotRange.ALL : SlotRange.parse(text);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("'" + id + SLOTS + "': " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private static void requireEachSlotOnce(Set<SlotRange> inOrder) {
+        int next = 0;
+        for (SlotRange slots : inOrder) {
+            if (slots.first() != next) {
+                throw new IllegalArgumentException("the groups' slots must be all slots, each once: behind slot "
+                        + (next - 1) + " come " + slots + "; they are " + inOrder
+                        + ", where a host without .slots has all");
+            }
+            next = slots.last() + 1;
+        }
+        if (next != Slots.COUNT && !inOrder.isEmpty()) {
+            throw new IllegalArgumentException("no host has the slots from " + next + " to " + (Slots.COUNT - 1));
+        }
+    }
+
+    private static UUID cluster(@Nullable String text) {
         try {
             return UUID.fromString(String.valueOf(text));
         } catch (IllegalArgumentException wrong) {
@@ -101,16 +142,33 @@ public record ClusterFile(UUID group, List<ClusterHost> hosts) {
         }
     }
 
+    /** All hosts, of a new cluster; later each group itself knows which it has. */
+    public List<ClusterHost> hosts() {
+        return groups.stream().flatMap(group -> group.hosts().stream()).toList();
+    }
+
     /**
      * The host with this id.
      *
      * @throws IllegalArgumentException when there is none
      */
     public ClusterHost host(String id) {
-        return hosts.stream()
+        return groupOf(id).hosts().stream()
                 .filter(host -> host.id().equals(id))
                 .findFirst()
+                .orElseThrow();
+    }
+
+    /**
+     * The group of the host with this id.
+     *
+     * @throws IllegalArgumentException when there is no such host
+     */
+    public ClusterGroup groupOf(String id) {
+        return groups.stream()
+                .filter(group -> group.has(id))
+                .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + id + "', but "
-                        + hosts.stream().map(ClusterHost::id).toList()));
+                        + hosts().stream().map(ClusterHost::id).toList()));
     }
 }

@@ -27,6 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -156,6 +157,14 @@ public final class DocumentService implements AutoCloseable {
     public void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
         writes.readBarrier(barrier);
+    }
+
+    /**
+     * Sets which documents may be here, once, before there are any: in a cluster of several groups those of this group's
+     * slots. Changes of others are refused, {@code CROSS_GROUP}.
+     */
+    public void keepTo(Predicate<DocumentName> names) {
+        writes.keepTo(names);
     }
 
     /** What a client's read passes before it looks at documents. */
@@ -470,6 +479,15 @@ public final class DocumentService implements AutoCloseable {
      */
     public void requireOneGroup(Collection<DocumentName> names) {
         writes.requireOneGroup(names);
+    }
+
+    /**
+     * Checks that documents of these names may be here.
+     *
+     * @throws DocumentException {@code CROSS_GROUP}
+     */
+    public void requireHere(Collection<DocumentName> names) {
+        writes.requireHere(names);
     }
 
     /** Number of groups of the store. */

@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,7 @@ final class DocumentWrites {
     private final Reservations reservations = new Reservations();
     private volatile ColdDocuments cold = ColdDocuments.NONE;
     private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
+    private volatile Predicate<DocumentName> here = name -> true;
 
     DocumentWrites(
             Catalog catalog,
@@ -93,6 +95,11 @@ final class DocumentWrites {
     /** See {@link DocumentService#readBarrier(ReadBarrier)}. */
     void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
+    }
+
+    /** See {@link DocumentService#keepTo}. */
+    void keepTo(Predicate<DocumentName> names) {
+        here = names;
     }
 
     /** See {@link DocumentService#trouble}. */
@@ -301,6 +308,7 @@ final class DocumentWrites {
 
     private Edit edit(Set<DocumentName> names) {
         if (names.size() == 1) {
+            requireHere(names);
             return catalog.edit(names.iterator().next());
         }
         requireOneGroup(names);
@@ -309,6 +317,7 @@ final class DocumentWrites {
 
     /** See {@link DocumentService#requireOneGroup}. */
     void requireOneGroup(Collection<DocumentName> names) {
+        requireHere(names);
         if (catalog.inOneGroup(names)) {
             return;
         }
@@ -322,6 +331,19 @@ final class DocumentWrites {
                 other,
                 "is in another group of the store than '" + names.iterator().next()
                         + "', and a change concerns one group; names with the same {part} in braces are in one");
+    }
+
+    /** See {@link DocumentService#requireHere}. */
+    void requireHere(Collection<DocumentName> names) {
+        for (DocumentName name : names) {
+            if (!here.test(name)) {
+                throw new DocumentException(
+                        Reason.CROSS_GROUP,
+                        name,
+                        "is in another group of the cluster, and a request concerns one group; names with the same {part} in"
+                                + " braces are in one");
+            }
+        }
     }
 
     /** The group of the first name, which is that of all where they can be changed together. */

@@ -53,7 +53,8 @@ class ClusterHostsTest {
     }
 
     private Path file(TestCluster cluster, ClusterHost... more) throws IOException {
-        StringBuilder text = new StringBuilder("group = " + cluster.view("a").group() + "\n");
+        StringBuilder text =
+                new StringBuilder("group = " + cluster.view("a").group().id() + "\n");
         for (ClusterHost host :
                 Stream.concat(cluster.hosts().stream(), List.of(more).stream()).toList()) {
             text.append(host.id()).append(".peer = ").append(host.peer()).append('\n');

@@ -5,7 +5,9 @@ import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterGroup;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
@@ -29,7 +31,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Three hosts of a cluster in one JVM, on loopback. */
+/** The hosts of a cluster in one JVM, on loopback: three, or three for each of its groups. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
     /** For hosts that are asked before they notice that they have lost their majority. */
@@ -54,6 +56,19 @@ public final class TestCluster implements AutoCloseable {
         return new TestCluster(directory, config -> config, null, true);
     }
 
+    /** A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and d, e and f. */
+    public static TestCluster ofTwoGroups(Path directory) throws IOException {
+        UUID id = UUID.randomUUID();
+        return new TestCluster(
+                directory,
+                config -> config,
+                null,
+                false,
+                new ClusterFile(List.of(
+                        ClusterGroup.of(id, SlotRange.ofGroup(0, 2), freeHosts("a", "b", "c")),
+                        ClusterGroup.of(id, SlotRange.ofGroup(1, 2), freeHosts("d", "e", "f")))));
+    }
+
     /**
      * A cluster whose servers' config is changed before they start.
      *
@@ -67,11 +82,21 @@ public final class TestCluster implements AutoCloseable {
     private TestCluster(
             Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls, boolean strictReads)
             throws IOException {
+        this(directory, change, tls, strictReads, new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c")));
+    }
+
+    private TestCluster(
+            Path directory,
+            UnaryOperator<ServerConfig> change,
+            GroupConfig.@Nullable Tls tls,
+            boolean strictReads,
+            ClusterFile file)
+            throws IOException {
         this.directory = directory;
         this.strictReads = strictReads;
         this.change = change;
         this.tls = tls;
-        this.file = new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
+        this.file = file;
         for (ClusterHost host : file.hosts()) {
             start(host.id(), GroupConfig.Start.CREATE);
         }
@@ -91,7 +116,7 @@ public final class TestCluster implements AutoCloseable {
         start(id, GroupConfig.Start.AGAIN);
     }
 
-    /** Starts a host that is not one of the cluster yet. */
+    /** Starts a host that is not one of the cluster yet, of its first group. */
     public ClusterHost join(String id) throws IOException {
         ClusterHost host = freeHosts(id).get(0);
         newcomers.add(host);
@@ -106,9 +131,9 @@ public final class TestCluster implements AutoCloseable {
                 .durability(Durability.PROCESS)
                 .build();
         GroupConfig group = new GroupConfig(
-                file.group(),
+                file.groupOf(id).id(),
                 id,
-                file.hosts().stream().map(ClusterHost::member).toList(),
+                file.groupOf(id).hosts().stream().map(ClusterHost::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
                 strictReads ? LONG_ELECTION : ELECTION,
@@ -125,9 +150,16 @@ public final class TestCluster implements AutoCloseable {
 
     /** What the first hosts were started with does not name those that came later. */
     private ClusterFile withNewcomers() {
-        return new ClusterFile(
-                file.group(),
-                Stream.concat(file.hosts().stream(), newcomers.stream()).toList());
+        List<ClusterGroup> groups = new ArrayList<>(file.groups());
+        ClusterGroup first = groups.get(0);
+        groups.set(
+                0,
+                new ClusterGroup(
+                        first.id(),
+                        first.slots(),
+                        Stream.concat(first.hosts().stream(), newcomers.stream())
+                                .toList()));
+        return new ClusterFile(groups);
     }
 
     /** For connections to hosts that have such certificates. */
@@ -168,12 +200,19 @@ public final class TestCluster implements AutoCloseable {
         return views.get(id);
     }
 
-    /** The host that leads and serves, once all that run agree on it and have heard of an entry, without which they have no say
-     * in elections. */
+    /** As {@link #awaitLeader(int)}, of the first group. */
     public ClusterHost awaitLeader() {
+        return awaitLeader(0);
+    }
+
+    /**
+     * The host that leads a group and serves, once all of the group that run agree on it and have heard of an entry, without
+     * which they have no say in elections.
+     */
+    public ClusterHost awaitLeader(int group) {
         AtomicReference<@Nullable ClusterHost> leader = new AtomicReference<>();
         Eventually.await("all hosts know who leads", () -> {
-            leader.set(agreed());
+            leader.set(agreed(withNewcomers().groups().get(group).hosts()));
             return leader.get() != null;
         });
         return Objects.requireNonNull(leader.get());
@@ -198,14 +237,15 @@ public final class TestCluster implements AutoCloseable {
         }
     }
 
-    private @Nullable ClusterHost agreed() {
-        List<ClusterHost> leading = withNewcomers().hosts().stream()
+    private @Nullable ClusterHost agreed(List<ClusterHost> group) {
+        List<Cluster> views = group.stream()
                 .filter(host -> running.containsKey(host.id()))
-                .filter(host -> view(host.id()).leads())
+                .map(host -> view(host.id()))
                 .toList();
+        List<ClusterHost> leading =
+                views.stream().filter(Cluster::leads).map(Cluster::self).toList();
         boolean all = leading.size() == 1
-                && running.keySet().stream()
-                        .map(this::view)
+                && views.stream()
                         .allMatch(view -> view.kept() > 0
                                 && view.leader().equals(leading.stream().findFirst()));
         return all ? leading.get(0) : null;

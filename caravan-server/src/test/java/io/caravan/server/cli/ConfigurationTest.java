@@ -202,7 +202,8 @@ class ConfigurationTest {
         String two = Files.writeString(directory.resolve("two"), text.toString().replaceAll("(?m)^c\\..*\\R", ""))
                 .toString();
         assertRefused(
-                "a new cluster has three or five hosts, so that a majority is left when one or two are lost; there are 2",
+                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when one or two"
+                        + " are lost; there are 2",
                 "--cluster-file",
                 two,
                 "--cluster-host",

@@ -33,7 +33,7 @@ class ClusterFileTest {
     @Test
     void saysWhoIsWhere() throws IOException {
         ClusterFile file = read("# a cluster\n" + GROUP + three());
-        assertThat(file.group()).isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
+        assertThat(file.groups().get(0).id()).isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
         assertThat(file.hosts()).extracting(ClusterHost::id).containsExactly("a", "b", "c");
         assertThat(file.host("b"))
                 .isEqualTo(new ClusterHost(
@@ -41,9 +41,9 @@ class ClusterFileTest {
                         HostPort.parse("10.0.0.2:7000"),
                         HostPort.parse("10.0.0.2:6380"),
                         HostPort.parse("[::2]:4437")));
-        assertThat(file.host("a").nodeId(file.group())).matches("[0-9a-f]{40}");
-        assertThat(file.host("a").nodeId(file.group()))
-                .isNotEqualTo(file.host("b").nodeId(file.group()));
+        assertThat(file.host("a").nodeId(file.groups().get(0).id())).matches("[0-9a-f]{40}");
+        assertThat(file.host("a").nodeId(file.groups().get(0).id()))
+                .isNotEqualTo(file.host("b").nodeId(file.groups().get(0).id()));
     }
 
     @Test

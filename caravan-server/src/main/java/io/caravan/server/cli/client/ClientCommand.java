@@ -5,10 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -106,6 +108,33 @@ public abstract class ClientCommand implements Callable<Integer> {
 
     protected final ServerConnection connect() throws IOException {
         return connectionOptions.connect(console.environment());
+    }
+
+    /** What a command does in each group of a cluster. */
+    protected interface InGroup {
+        void run(ServerConnection leader) throws IOException;
+    }
+
+    /**
+     * Does something at the host that leads, in each group of the server's cluster; at the server itself when that is alone.
+     *
+     * @throws ClientException when a group has none that leads; nothing was done then
+     */
+    protected final void inEachGroup(InGroup action) throws IOException {
+        List<HostPort> leaders;
+        try (ServerConnection connection = connect()) {
+            List<HostPort> found = ClusterLeaders.of(connection.info());
+            if (found.isEmpty()) {
+                action.run(connection);
+                return;
+            }
+            leaders = found;
+        }
+        for (HostPort leader : leaders) {
+            try (ServerConnection connection = connectionOptions.connect(console.environment(), leader)) {
+                action.run(connection);
+            }
+        }
     }
 
     /** Connects to a second server, with the same timeout. */

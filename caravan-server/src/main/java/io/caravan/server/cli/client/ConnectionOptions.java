@@ -88,8 +88,17 @@ final class ConnectionOptions {
         return connect(environment, own());
     }
 
+    /** Connects as {@link #connect(Map)} does, as the same user, to another host of the server's cluster. */
+    ServerConnection connect(Map<String, String> environment, HostPort host) throws IOException {
+        return connect(environment, own(host));
+    }
+
     private Target own() {
-        return new Target(server, user, passwordFile, PASSWORD_VARIABLE, "--");
+        return own(server);
+    }
+
+    private Target own(HostPort host) {
+        return new Target(host, user, passwordFile, PASSWORD_VARIABLE, "--");
     }
 
     /**

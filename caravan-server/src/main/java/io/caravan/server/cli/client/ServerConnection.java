@@ -229,6 +229,12 @@ public final class ServerConnection implements AutoCloseable {
         if (prefix.equals("ELSEWHERE")) {
             return ClientException.moved(message.substring(message.indexOf(' ') + 1));
         }
+        if (prefix.equals("MOVED")) {
+            String host = message.substring(message.indexOf(' ') + 1);
+            return ClientException.failed(
+                    "another host of the cluster leads the document's group: ask there, with --server " + host,
+                    problem);
+        }
         if (prefix.equals("RATELIMITED")) {
             return ClientException.tooFast(message, waitMillis(message));
         }

@@ -2,7 +2,6 @@ package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cluster.ClusterHost;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -39,11 +38,12 @@ final class ClusterAddCommand extends HostsCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        ClusterHost joining = described(file, host);
+        Joining joining = Joining.read(file, host);
         change(
                 output,
-                "adds " + at(joining) + ", which is sent everything first",
+                "adds " + joining + ", which is sent everything first",
                 1,
-                Stream.concat(Stream.of("ADD"), words(joining)));
+                joining,
+                Stream.concat(Stream.of("ADD"), joining.words()));
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -23,11 +24,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Runs three hosts on this machine, each in a process of its own. */
+/** Runs a cluster on this machine, each of its hosts in a process of its own. */
 @Command(
         name = "demo",
         description = {
-            "Runs a cluster of three hosts on this machine, on loopback, each in a process of its own, until SIGINT or"
+            "Runs a cluster of three hosts, or of several groups of three, on this machine, on loopback, each in a process of its own, until SIGINT or"
                     + " SIGTERM. DIR gets the cluster file, and the data, log and process id of each host, and keeps them: the next time"
                     + " the same cluster goes on. For trying, not for production: one machine is one machine.",
             "A host that ends, because you kill it, say, stays down until 'caravan cluster demo --start HOST'."
@@ -40,12 +41,17 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  caravan cluster demo",
+            "  caravan cluster demo --groups 2 cluster2",
+            "      six hosts, of which three have the one half of the slots, and three the other",
             "  caravan cluster demo --start a",
             "      starts host a again, in the foreground"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterDemoCommand implements Callable<Integer> {
-    private static final List<String> IDS = List.of("a", "b", "c");
+    private static final int HOSTS_OF_GROUP = 3;
+    /** Hosts are called a, b, c and so on, and each needs some 300 MB of memory. */
+    private static final int MAX_GROUPS = 5;
+
     private static final String FILE = "cluster.properties";
     /** All hosts are on one machine: nobody is slow to answer because of the network. */
     private static final String ELECTION = "300ms";
@@ -62,17 +68,30 @@ final class ClusterDemoCommand implements Callable<Integer> {
             names = "--ports",
             paramLabel = "FIRST",
             defaultValue = "${env:CARAVAN_DEMO_PORTS:-6381}",
-            description = "RESP is on this port and the next two, HTTP on those plus 100, the hosts among themselves on"
-                    + " those plus 200.")
+            description =
+                    "RESP is on this port and the next ones, HTTP on those plus 100, the hosts among themselves on"
+                            + " those plus 200.")
     private int firstPort;
 
-    @Option(names = "--start", paramLabel = "HOST", description = "Start one host again: a, b or c.")
+    @Option(
+            names = "--groups",
+            paramLabel = "COUNT",
+            defaultValue = "1",
+            description =
+                    "Groups of three hosts among which the documents of a new cluster are divided by their slots, from 1"
+                            + " to 5. DIR remembers how many there are.")
+    private int groups;
+
+    @Option(names = "--start", paramLabel = "HOST", description = "Start one host again, such as a.")
     private String again = "";
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (firstPort < 1 || firstPort > 65_000) {
             throw new ParameterException(spec.commandLine(), "--ports must be from 1 to 65000");
+        }
+        if (groups < 1 || groups > MAX_GROUPS) {
+            throw new ParameterException(spec.commandLine(), "--groups must be from 1 to " + MAX_GROUPS);
         }
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -85,12 +104,19 @@ final class ClusterDemoCommand implements Callable<Integer> {
         }
         List<Process> hosts = new ArrayList<>();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(hosts), "caravan-demo-stop"));
-        say("a cluster of three hosts, in " + directory.toAbsolutePath().normalize() + ":");
+        say("a cluster of "
+                + (cluster.groups().size() == 1
+                        ? "three hosts"
+                        : cluster.groups().size() + " groups of three hosts") + ", in "
+                + directory.toAbsolutePath().normalize() + ":");
         for (ClusterHost host : cluster.hosts()) {
             Process process = start(host, file, log(host));
             hosts.add(process);
             say("  host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
-                    + ", log " + log(host));
+                    + ", log " + log(host)
+                    + (cluster.groups().size() == 1
+                            ? ""
+                            : ", slots " + cluster.groupOf(host.id()).slots()));
             process.onExit()
                     .thenAccept(ended -> say("host " + host.id() + " has ended, with exit code "
                             + ended.exitValue() + ": start it again with 'caravan cluster demo " + directory
@@ -129,9 +155,15 @@ final class ClusterDemoCommand implements Callable<Integer> {
         StringBuilder text = new StringBuilder("# The hosts of a cluster; the same file is on each of them.\ngroup = ")
                 .append(UUID.randomUUID())
                 .append('\n');
-        for (int i = 0; i < IDS.size(); i++) {
-            String id = IDS.get(i);
+        for (int i = 0; i < HOSTS_OF_GROUP * groups; i++) {
+            String id = String.valueOf((char) ('a' + i));
             int port = firstPort + i;
+            if (groups > 1) {
+                text.append(id)
+                        .append(".slots = ")
+                        .append(SlotRange.ofGroup(i / HOSTS_OF_GROUP, groups))
+                        .append('\n');
+            }
             text.append(id).append(".resp = 127.0.0.1:").append(port).append('\n');
             text.append(id).append(".http = 127.0.0.1:").append(port + 100).append('\n');
             text.append(id).append(".peer = 127.0.0.1:").append(port + 200).append('\n');

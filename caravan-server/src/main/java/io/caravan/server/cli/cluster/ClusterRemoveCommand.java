@@ -28,6 +28,11 @@ final class ClusterRemoveCommand extends HostsCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        change(output, "removes host " + host + "; it cannot come back with its files", -1, Stream.of("REMOVE", host));
+        change(
+                output,
+                "removes host " + host + "; it cannot come back with its files",
+                -1,
+                null,
+                Stream.of("REMOVE", host));
     }
 }

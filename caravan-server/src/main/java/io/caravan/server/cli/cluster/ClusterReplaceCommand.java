@@ -2,7 +2,6 @@ package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cluster.ClusterHost;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -41,12 +40,13 @@ final class ClusterReplaceCommand extends HostsCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        ClusterHost joining = described(file, host);
+        Joining joining = Joining.read(file, host);
         change(
                 output,
-                "replaces host " + old + ", which cannot come back with its files, by " + at(joining)
+                "replaces host " + old + ", which cannot come back with its files, by " + joining
                         + ", which is sent everything first",
                 0,
-                Stream.concat(Stream.of("REPLACE", old), words(joining)));
+                joining,
+                Stream.concat(Stream.of("REPLACE", old), joining.words()));
     }
 }

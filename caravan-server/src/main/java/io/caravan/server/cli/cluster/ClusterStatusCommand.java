@@ -17,7 +17,8 @@ import picocli.CommandLine.Command;
         name = "status",
         description = {
             "Shows the cluster as one of its hosts sees it: who leads and since when, and for each host how many of the"
-                    + " group's entries it has. The leader knows most: ask it. Changes nothing."
+                    + " group's entries it has. The leader knows most: ask it. Of other groups, if there are any, it tells who"
+                    + " leads. Changes nothing."
         },
         footer = {
             "  caravan cluster status --server 127.0.0.1:6381",
@@ -25,6 +26,7 @@ import picocli.CommandLine.Command;
         })
 final class ClusterStatusCommand extends ClientCommand {
     private static final String HOST = "cluster_host_";
+    private static final String SLOTS = "cluster_slots_";
 
     ClusterStatusCommand(Console console) {
         super(console);
@@ -47,7 +49,8 @@ final class ClusterStatusCommand extends ClientCommand {
                 return;
             }
             String leader = info.text("cluster_leader");
-            output.line("host " + info.text("cluster_host") + " of cluster " + info.text("cluster_group") + ", "
+            output.line("host " + info.text("cluster_host") + " of cluster " + info.text("cluster_group") + ", slots "
+                    + info.text("cluster_slots") + ", "
                     + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
                     + (leader.isEmpty() ? "NO HOST LEADS" : "host " + leader + " leads") + " since "
                     + info.text("cluster_since_seconds") + " s, term " + info.text("cluster_term"));
@@ -59,15 +62,34 @@ final class ClusterStatusCommand extends ClientCommand {
                     Locale.ROOT, "%-8s %-9s %-22s %-22s %12s %8s", "host", "role", "RESP", "HTTP", "entries", "heard"));
             for (Map.Entry<String, String> field : figures.entrySet()) {
                 if (field.getKey().startsWith(HOST)) {
-                    host(output, field.getKey().substring(HOST.length()), field.getValue());
+                    host(output, field.getKey().substring(HOST.length()), fields(field.getValue()));
+                }
+            }
+            for (Map.Entry<String, String> field : figures.entrySet()) {
+                if (field.getKey().startsWith(SLOTS) && !field.getKey().endsWith(info.text("cluster_slots"))) {
+                    otherGroup(output, field.getKey().substring(SLOTS.length()), fields(field.getValue()));
                 }
             }
         }
     }
 
-    private static void host(Output output, String id, String line) throws IOException {
+    private static Map<String, String> fields(String line) {
         Map<String, String> fields = new LinkedHashMap<>();
         Arrays.stream(line.split(",")).map(field -> field.split("=", 2)).forEach(pair -> fields.put(pair[0], pair[1]));
+        return fields;
+    }
+
+    private static void otherGroup(Output output, String slots, Map<String, String> fields) throws IOException {
+        String leader = fields.getOrDefault("leader", "");
+        output.line("slots " + slots + ": "
+                + (leader.isEmpty()
+                        ? "NO HOST LEADS"
+                        : "host " + leader + " leads, RESP " + fields.get("resp") + ", HTTP " + fields.get("http"))
+                + ", since " + fields.get("since_seconds") + " s, of the hosts "
+                + fields.getOrDefault("hosts", "").replace("+", ", "));
+    }
+
+    private static void host(Output output, String id, Map<String, String> fields) throws IOException {
         String heard = fields.get("heard_ms_ago");
         String files = fields.get("files_bytes");
         output.line(String.format(

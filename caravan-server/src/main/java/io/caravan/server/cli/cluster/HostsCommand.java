@@ -1,17 +1,20 @@
 package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What the commands that change a cluster's hosts share. */
 abstract class HostsCommand extends ClientCommand {
@@ -21,36 +24,55 @@ abstract class HostsCommand extends ClientCommand {
         super(console);
     }
 
-    /** A host as the file describes it that it is started with. */
-    static ClusterHost described(Path file, String host) throws IOException {
-        try {
-            return ClusterFile.read(file).host(host);
-        } catch (IllegalArgumentException missing) {
-            throw new IOException(file + ": " + missing.getMessage(), missing);
+    /** A host that joins, as the file describes it that it is started with. */
+    record Joining(ClusterHost host, SlotRange slots) {
+        static Joining read(Path file, String id) throws IOException {
+            try {
+                ClusterFile cluster = ClusterFile.read(file);
+                return new Joining(cluster.host(id), cluster.groupOf(id).slots());
+            } catch (IllegalArgumentException missing) {
+                throw new IOException(file + ": " + missing.getMessage(), missing);
+            }
         }
-    }
 
-    static String at(ClusterHost host) {
-        return "host " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http() + ")";
-    }
+        Stream<String> words() {
+            return Stream.of(
+                    host.id(),
+                    host.peer().toString(),
+                    host.resp().toString(),
+                    host.http().toString());
+        }
 
-    static Stream<String> words(ClusterHost host) {
-        return Stream.of(
-                host.id(),
-                host.peer().toString(),
-                host.resp().toString(),
-                host.http().toString());
+        /** Otherwise the group would wait for it in vain. */
+        void requireGroup(ServerInfo info) {
+            String slots = info.text("cluster_slots");
+            if (!slots.equals(this.slots.toString())) {
+                throw ClientException.failed("host " + host.id() + " has the slots " + this.slots
+                        + ", and the group that was asked has " + slots + ": ask the host that leads its own group");
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "host " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http()
+                    + ")";
+        }
     }
 
     /**
      * Says what will be done, does it, and says which hosts the cluster has then.
      *
-     * @param more how many more hosts the cluster will have
+     * @param more how many more hosts the group will have
+     * @param joining the one that is new, if one is
      */
-    final void change(Output output, String what, int more, Stream<String> words) throws IOException {
+    final void change(Output output, String what, int more, @Nullable Joining joining, Stream<String> words)
+            throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
+            if (joining != null) {
+                joining.requireGroup(info);
+            }
             if (!json()) {
                 int hosts = hosts(info) + more;
                 output.line(what + "; " + hosts + " hosts survive the loss of " + Math.max(0, hosts - 1) / 2);

@@ -11,6 +11,7 @@ import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.cli.common.S3Settings;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Quantities;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -170,19 +171,20 @@ final class ArchiveOptions {
      * How to archive, or null for not at all.
      *
      * @param data the store's directory
-     * @param alone whether the server is alone: the folder of one host is no archive for the others of a cluster
+     * @param cluster what the server is part of, null when it is alone: the folder of one host is no archive for the others,
+     *     and each group has an archive of its own
      * @throws IllegalArgumentException when the settings do not hold together
      */
     @Nullable
-    ArchiveConfig config(Path data, boolean alone) {
+    ArchiveConfig config(Path data, @Nullable Cluster cluster) {
         check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
         check(
                 concurrency >= 1 && concurrency <= MAX_CONCURRENCY,
                 "--archive-concurrency must be from 1 to " + MAX_CONCURRENCY);
-        if (archive.equals(NONE) || archive.equals(AUTO) && !alone) {
+        if (archive.equals(NONE) || archive.equals(AUTO) && cluster != null) {
             return null;
         }
-        String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
+        String url = archive.equals(AUTO) ? FILE + beside(data) : archive + part(cluster);
         Place place = place(url);
         S3Options options = s3.options();
         return new ArchiveConfig(
@@ -197,6 +199,13 @@ final class ArchiveOptions {
                 onStop,
                 pruning(),
                 Lease.Clock.SYSTEM);
+    }
+
+    /** Which part of the archive is the group's: all where there is one group. */
+    private static String part(@Nullable Cluster cluster) {
+        return cluster == null || cluster.groups().size() == 1
+                ? ""
+                : "/slots-" + cluster.group().slots();
     }
 
     private ArchiveConfig.@Nullable Pruning pruning() {

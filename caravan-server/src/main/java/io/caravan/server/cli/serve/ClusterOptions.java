@@ -165,7 +165,7 @@ final class ClusterOptions {
     GroupConfig group(Cluster cluster, Path data, StoreConfig replica) throws IOException {
         requireOurs(data, replica.directory());
         return new GroupConfig(
-                cluster.group(),
+                cluster.group().id(),
                 cluster.self().id(),
                 cluster.hosts().stream().map(ClusterHost::member).toList(),
                 replica,
@@ -183,7 +183,8 @@ final class ClusterOptions {
         int hosts = cluster.hosts().size();
         check(
                 !create || hosts == 3 || hosts == 5,
-                "a new cluster has three or five hosts, so that a majority is left when one or two are lost; there are "
+                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when one"
+                        + " or two are lost; there are "
                         + hosts);
         if (join) {
             return GroupConfig.Start.JOIN;

@@ -31,6 +31,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -86,7 +87,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         if (checked(clusterOptions::alone)) {
             StoreConfig store = checked(storeOptions::config);
             checked(storeOptions::groups);
-            serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http())));
+            serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http(), null)));
         } else {
             serveInCluster();
         }
@@ -114,7 +115,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
             return serverConfig(
                     replica,
                     cluster.self().resp().resolve(),
-                    cluster.self().http().resolve());
+                    cluster.self().http().resolve(),
+                    cluster);
         });
         warmUp(config).join();
         ClusterServer host = ClusterServer.start(
@@ -125,7 +127,11 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 storeOptions.backupDirectory());
         Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
         stopWith(shutdown);
-        say("caravan is host " + cluster.self().id() + " of cluster " + cluster.group() + ", RESP on "
+        say("caravan is host " + cluster.self().id() + " of "
+                + (cluster.groups().size() == 1
+                        ? ""
+                        : "the slots " + cluster.group().slots() + ", ") + "cluster "
+                + cluster.group().id() + ", RESP on "
                 + cluster.self().resp() + ", HTTP on " + cluster.self().http() + ", data in "
                 + storeOptions.data().toAbsolutePath().normalize()
                 + ": "
@@ -150,7 +156,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /** Checks all settings, before anything is opened. */
-    private ServerConfig serverConfig(StoreConfig store, InetSocketAddress resp, InetSocketAddress http)
+    private ServerConfig serverConfig(
+            StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
         processOptions.stopTimeout();
         storeOptions.backupDirectory();
@@ -166,7 +173,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 network,
                 authenticator,
                 listenOptions.readers(),
-                archiveOptions.config(store.directory(), clusterOptions.alone()),
+                archiveOptions.config(store.directory(), cluster),
                 archiveOptions.restore(store));
     }
 

@@ -2,10 +2,11 @@ package io.caravan.server.cli.space;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -29,11 +30,11 @@ final class SpaceRemoveCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        try (ServerConnection connection = connect()) {
-            if (!Long.valueOf(1).equals(connection.ask("CARAVAN.SPACE", "REMOVE", prefix))) {
-                throw ClientException.otherState("there is no space '" + prefix + "'");
-            }
-            print(output, "space " + prefix + " is removed", fields -> fields.writeStringField("removed", prefix));
+        List<Boolean> removed = new ArrayList<>();
+        inEachGroup(leader -> removed.add(Long.valueOf(1).equals(leader.ask("CARAVAN.SPACE", "REMOVE", prefix))));
+        if (!removed.contains(true)) {
+            throw ClientException.otherState("there is no space '" + prefix + "'");
         }
+        print(output, "space " + prefix + " is removed", fields -> fields.writeStringField("removed", prefix));
     }
 }

@@ -1,14 +1,15 @@
 package io.caravan.server.cli.space;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSetting.Unit;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -69,9 +70,9 @@ final class SpaceSetCommand extends ClientCommand {
                 .flatMap(each -> Stream.of(each.getKey(), number(each.getKey(), each.getValue())));
         String[] request = Stream.concat(Stream.of("CARAVAN.SPACE", "SET", prefix), settings)
                 .toArray(String[]::new);
-        try (ServerConnection connection = connect()) {
-            new SpaceFields(connection.askAtLeisure(request)).print(output, json());
-        }
+        List<SpaceFields> set = new ArrayList<>();
+        inEachGroup(leader -> set.add(new SpaceFields(leader.askAtLeisure(request))));
+        set.get(0).print(output, json());
     }
 
     private String number(String key, String value) {

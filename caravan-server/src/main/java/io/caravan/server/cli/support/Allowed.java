@@ -58,6 +58,7 @@ final class Allowed {
                     Map.entry("store_state", oneOf("ok", "full", "failed")),
                     Map.entry("archive_state", WORD),
                     Map.entry("archive_last_error_kind", WORD),
+                    Map.entry("cluster_slots", matching("[0-9]{1,5}-[0-9]{1,5}")),
                     Map.entry("cluster_role", oneOf("leader", "follower"))));
 
     /** What {@code /readyz} answers; the reason is told by a word, without its message. */

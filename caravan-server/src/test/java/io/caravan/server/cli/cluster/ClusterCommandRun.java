@@ -8,6 +8,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
+import java.util.function.Function;
+import picocli.CommandLine;
 
 /**
  * One run of a command for a cluster within this process.
@@ -16,12 +18,16 @@ import java.util.Map;
  */
 public record ClusterCommandRun(int exitCode, String text) {
     public static ClusterCommandRun of(String... words) {
+        return of(ClusterCommand::commands, words);
+    }
+
+    /** Runs a command of these, which concern a cluster, too. */
+    public static ClusterCommandRun of(Function<Console, CommandLine> commands, String... words) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         StringWriter err = new StringWriter();
         Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
-        int exitCode = ClusterCommand.commands(console)
-                .setErr(new PrintWriter(err, true))
-                .execute(words);
+        int exitCode =
+                commands.apply(console).setErr(new PrintWriter(err, true)).execute(words);
         return new ClusterCommandRun(exitCode, out.toString(UTF_8) + err);
     }
 }

@@ -53,7 +53,8 @@ public final class Readiness {
         draining = true;
     }
 
-    boolean draining() {
+    /** Whether the server stops. */
+    public boolean draining() {
         return draining;
     }
 

@@ -83,7 +83,7 @@ public record Route(
     }
 
     /** Whether it is about the document that the path names. */
-    boolean aboutDocument() {
+    public boolean aboutDocument() {
         return path.endsWith(REST);
     }
 

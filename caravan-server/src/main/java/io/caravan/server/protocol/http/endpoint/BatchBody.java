@@ -50,7 +50,7 @@ final class BatchBody extends JsonBody<StreamChange> {
         for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
             json.nextToken();
             switch (field) {
-                case "path" -> fields.path = string(field);
+                case PATH -> fields.path = string(field);
                 case "append" -> fields.append = strings();
                 case "base64" -> fields.base64 = flag(field);
                 case "ifOffset" -> fields.ifOffset = string(field);

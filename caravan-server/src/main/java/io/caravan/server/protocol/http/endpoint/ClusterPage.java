@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -29,7 +30,7 @@ public final class ClusterPage implements Route.Endpoint {
         fields.put("role", cluster.leads() ? "leader" : "follower");
         fields.put("host", cluster.self().id());
         fields.put("leader", cluster.leader().map(ClusterHost::id).orElse(null));
-        fields.put("since", cluster.since().toString());
+        fields.put("since", cluster.group().since().toString());
         fields.put("behindEntries", cluster.behind());
         return fields;
     }
@@ -41,7 +42,8 @@ public final class ClusterPage implements Route.Endpoint {
             throw new Problem(404, "no_cluster", "this server is alone: it was started without --cluster-file");
         }
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("group", cluster.group().toString());
+        fields.put("group", cluster.group().id().toString());
+        fields.put("slots", cluster.group().slots().toString());
         fields.putAll(brief(cluster));
         fields.put("drained", cluster.drained());
         fields.put("change", cluster.change());
@@ -53,7 +55,17 @@ public final class ClusterPage implements Route.Endpoint {
             hosts.add(host(cluster, host));
         }
         fields.put("hosts", hosts);
+        fields.put("groups", cluster.groups().stream().map(ClusterPage::group).toList());
         exchange.answer(Answer.json(200, fields));
+    }
+
+    private static Map<String, Object> group(GroupView group) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("slots", group.slots().toString());
+        fields.put("leader", group.leader().map(ClusterHost::id).orElse(null));
+        fields.put("since", group.since().toString());
+        fields.put("hosts", group.hosts().stream().map(ClusterHost::id).toList());
+        return fields;
     }
 
     private static Map<String, Object> host(Cluster cluster, ClusterHost host) {

@@ -26,9 +26,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that
- * the client may not read are left out.
+ * the client may not read are left out. In a cluster of several groups, each page is of one of them.
  */
 public final class DocumentList implements Route.Endpoint {
+    /** The route's name. */
+    public static final String OPERATION = "listDocuments";
+
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
@@ -42,7 +45,7 @@ public final class DocumentList implements Route.Endpoint {
     @Override
     public void handle(Exchange exchange) {
         Query query = exchange.request().query();
-        long cursor = number(query, "cursor", 0);
+        ListCursor cursor = ListCursor.of(query);
         int limit = (int) Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
         if (limit < 1) {
             throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
@@ -52,7 +55,8 @@ public final class DocumentList implements Route.Endpoint {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(Answer.json(200, page(exchange.principal(), documents, cursor, limit, wanted))));
+                () -> exchange.answer(
+                        Answer.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted))));
     }
 
     /**
@@ -100,7 +104,7 @@ public final class DocumentList implements Route.Endpoint {
         throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }
 
-    private static Map<String, Object> page(
+    private Map<String, Object> page(
             Principal principal, DocumentService documents, long cursor, int limit, Wanted wanted) {
         ScanPage page = documents.scan(cursor, limit);
         List<Map<String, Object>> listed = new ArrayList<>();
@@ -120,7 +124,7 @@ public final class DocumentList implements Route.Endpoint {
         if (wanted.delimiter().length > 0) {
             answer.put("prefixes", groups);
         }
-        answer.put("cursor", page.next() == 0 ? null : Long.toString(page.next()));
+        answer.put("cursor", ListCursor.text(endpoints.readiness().cluster(), page.next()));
         return answer;
     }
 

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * limit is refused when it is met, before more is read.
  */
 abstract class JsonBody<T> {
+    /** The field of an element that names its stream. */
+    static final String PATH = "path";
+
     private static final int MAX_DEPTH = 8;
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
@@ -53,6 +56,23 @@ abstract class JsonBody<T> {
             return JSON.createParser(body);
         } catch (IOException impossible) {
             throw new IllegalStateException("an array of bytes cannot be read", impossible);
+        }
+    }
+
+    /** The stream that a body names first; null when it names none, which whoever reads all of it refuses. */
+    static @Nullable DocumentName firstName(byte[] body) {
+        try (JsonParser json = parser(body)) {
+            while (json.nextToken() != null) {
+                if (json.currentToken() == JsonToken.VALUE_STRING && PATH.equals(json.currentName())) {
+                    String path = json.getText();
+                    return path.startsWith(StreamName.PREFIX)
+                            ? StreamName.of(path.substring(StreamName.PREFIX.length()))
+                            : null;
+                }
+            }
+            return null;
+        } catch (IOException | Problem wrong) {
+            return null;
         }
     }
 

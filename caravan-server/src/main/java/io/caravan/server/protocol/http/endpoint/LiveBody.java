@@ -45,7 +45,7 @@ final class LiveBody extends JsonBody<LiveBody.Start> {
         for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
             json.nextToken();
             switch (field) {
-                case "path" -> path = string(field);
+                case PATH -> path = string(field);
                 case "offset" -> offset = string(field);
                 default -> throw unknown(field);
             }

@@ -2,6 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -42,9 +43,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes requests for documents on to the host that leads, and its answers back, piece by piece as they come, so that a
- * client may ask any host. Each request has a connection of its own, which ends when another host leads. While none does,
- * requests wait a moment.
+ * Passes requests for documents on to the host that leads their group, and its answers back, piece by piece as they come,
+ * so that a client may ask any host. Each request has a connection of its own, which ends when another host leads. While
+ * none does, requests wait a moment.
  */
 public final class Relay {
     private static final String RELAYED = "Caravan-Relayed";
@@ -72,7 +73,7 @@ public final class Relay {
         this.transport = transport;
     }
 
-    /** The route, which passes on what comes while this host follows. */
+    /** The route, which passes on what comes while this host follows, and what is about documents of other groups. */
     public Route around(Route route, Readiness readiness) {
         return route.with(exchange -> new Passage(exchange, route, readiness).begin());
     }
@@ -91,22 +92,24 @@ public final class Relay {
         }
 
         void begin() {
-            Cluster cluster = readiness.followed();
-            if (exchange.request().header(RELAYED) != null && !readiness.serves()) {
+            Cluster cluster = readiness.cluster();
+            GroupView group = cluster == null ? null : RequestedGroup.of(cluster, route, exchange.request());
+            boolean here = cluster == null || group == null || group == cluster.group();
+            if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
                 // The host that sent it here takes this one for the leader already, or still: it must look again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
-            if (cluster == null) {
+            if (cluster == null || group == null || readiness.draining() || here && readiness.serves()) {
                 route.endpoint().handle(exchange);
                 return;
             }
             if (begun == null) {
                 begun = cluster.now();
             }
-            Optional<ClusterHost> leader = cluster.leader();
+            Optional<ClusterHost> leader = group.leader();
             if (leader.isPresent()) {
-                passOn(cluster, leader.get());
-            } else if (cluster.unchangedFor().compareTo(PATIENCE) > 0
+                passOn(cluster, group, leader.get());
+            } else if (group.unchangedFor().compareTo(PATIENCE) > 0
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
@@ -127,8 +130,8 @@ public final class Relay {
                             TimeUnit.MILLISECONDS);
         }
 
-        private void passOn(Cluster cluster, ClusterHost leader) {
-            Link link = new Link(this, cluster, leader);
+        private void passOn(Cluster cluster, GroupView group, ClusterHost leader) {
+            Link link = new Link(this, cluster, group, leader);
             new Bootstrap()
                     .group((EventLoop) exchange.loop())
                     .channel(transport.clientType())
@@ -182,6 +185,7 @@ public final class Relay {
         private final Passage passage;
         private final Exchange exchange;
         private final Cluster cluster;
+        private final GroupView group;
         private final ClusterHost leader;
         private @Nullable Future<?> look;
         private boolean sent;
@@ -189,10 +193,11 @@ public final class Relay {
         private boolean interim;
         private boolean done;
 
-        Link(Passage passage, Cluster cluster, ClusterHost leader) {
+        Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader) {
             this.passage = passage;
             this.exchange = passage.exchange;
             this.cluster = cluster;
+            this.group = group;
             this.leader = leader;
         }
 
@@ -220,7 +225,7 @@ public final class Relay {
 
         /** A leader whose machine is gone says nothing more, not even that the connection ends. */
         private void lookAgain(ChannelHandlerContext context) {
-            if (!cluster.leader().equals(Optional.of(leader))) {
+            if (!group.leader().equals(Optional.of(leader))) {
                 context.close();
             }
         }

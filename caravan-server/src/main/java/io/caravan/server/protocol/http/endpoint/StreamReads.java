@@ -50,6 +50,10 @@ public final class StreamReads {
         endpoints.read(exchange, () -> {
             List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body());
             starts.forEach(start -> Gate.checkDocument(exchange.principal(), Permission.READ, start.name()));
+            endpoints
+                    .readiness()
+                    .documents()
+                    .requireHere(starts.stream().map(LiveBody.Start::name).toList());
             LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
             exchange.loop().execute(() -> streams.start(endpoints.config().eventStream()));
         });

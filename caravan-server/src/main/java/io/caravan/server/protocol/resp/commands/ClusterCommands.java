@@ -6,6 +6,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.document.DocumentService;
@@ -25,9 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What Redis's cluster clients ask to find the host that leads, and moving leadership. */
+/** What Redis's cluster clients ask to find the hosts that lead, and moving leadership. */
 public final class ClusterCommands {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
@@ -45,7 +47,7 @@ public final class ClusterCommands {
                 .add("COUNTKEYSINSLOT", "slot", 1, 1, (session, command) -> countInSlot(command))
                 .add("INFO", "", 0, 0, (session, command) -> info())
                 .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
-                .add("MYID", "", 0, 0, (session, command) -> id(cluster.self()))
+                .add("MYID", "", 0, 0, (session, command) -> id(cluster.group(), cluster.self()))
                 .add("NODES", "", 0, 0, (session, command) -> nodes())
                 .add("SHARDS", "", 0, 0, (session, command) -> shards())
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
@@ -78,49 +80,58 @@ public final class ClusterCommands {
                         .waitingInTurns(commands::change));
     }
 
-    private Reply id(ClusterHost host) {
-        return Reply.Bulk.of(host.nodeId(cluster.group()));
-    }
-
-    /** The host that leads has all slots. */
+    /** The host that leads a group has the group's slots. */
     private Reply info() {
-        boolean ok = cluster.leader().isPresent();
-        return new Reply.Verbatim("cluster_state:" + (ok ? "ok" : "fail")
+        List<GroupView> groups = cluster.groups();
+        List<GroupView> led =
+                groups.stream().filter(group -> group.leader().isPresent()).toList();
+        int ok = led.stream().mapToInt(group -> group.slots().count()).sum();
+        return new Reply.Verbatim("cluster_state:" + (ok == Slots.COUNT ? "ok" : "fail")
                 + "\r\ncluster_slots_assigned:" + Slots.COUNT
-                + "\r\ncluster_slots_ok:" + (ok ? Slots.COUNT : 0)
-                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:" + (ok ? 0 : Slots.COUNT)
-                + "\r\ncluster_known_nodes:" + cluster.hosts().size()
-                + "\r\ncluster_size:" + (ok ? 1 : 0)
+                + "\r\ncluster_slots_ok:" + ok
+                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:" + (Slots.COUNT - ok)
+                + "\r\ncluster_known_nodes:"
+                + groups.stream().mapToInt(group -> group.hosts().size()).sum()
+                + "\r\ncluster_size:" + led.size()
                 + "\r\ncluster_current_epoch:" + cluster.term()
                 + "\r\ncluster_my_epoch:" + cluster.term() + "\r\n");
     }
 
-    private List<ClusterHost> followers(ClusterHost leader) {
-        return cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
-    }
-
     private Reply slots() {
-        ClusterHost owner = cluster.owner();
-        List<Reply> range = new ArrayList<>();
-        range.add(new Reply.Number(0));
-        range.add(new Reply.Number(Slots.COUNT - 1));
-        range.add(node(owner));
-        followers(owner).forEach(host -> range.add(node(host)));
-        return Reply.Array.of(new Reply.Array(range));
+        return new Reply.Array(
+                cluster.groups().stream().map(ClusterCommands::slots).toList());
     }
 
-    private Reply node(ClusterHost host) {
-        return Reply.Array.of(host.resp().host(), host.resp().port(), id(host), Reply.Array.EMPTY);
+    private static Reply slots(GroupView group) {
+        ClusterHost owner = group.owner();
+        List<Reply> range = new ArrayList<>();
+        range.add(new Reply.Number(group.slots().first()));
+        range.add(new Reply.Number(group.slots().last()));
+        range.add(node(group, owner));
+        group.hostsBesides(owner).forEach(host -> range.add(node(group, host)));
+        return new Reply.Array(range);
+    }
+
+    private static Reply node(GroupView group, ClusterHost host) {
+        return Reply.Array.of(host.resp().host(), host.resp().port(), id(group, host), Reply.Array.EMPTY);
+    }
+
+    private static Reply id(GroupView group, ClusterHost host) {
+        return Reply.Bulk.of(group.nodeId(host));
     }
 
     private Reply shards() {
-        ClusterHost owner = cluster.owner();
+        return new Reply.Array(cluster.groups().stream().map(this::shard).toList());
+    }
+
+    private Reply shard(GroupView group) {
+        ClusterHost owner = group.owner();
         List<Reply> nodes = new ArrayList<>();
-        for (ClusterHost host : cluster.hosts()) {
+        for (ClusterHost host : group.hosts()) {
             boolean leads = host.equals(owner);
             nodes.add(Reply.Fields.of(
                     "id",
-                    id(host),
+                    id(group, host),
                     "port",
                     host.resp().port(),
                     "ip",
@@ -130,32 +141,37 @@ public final class ClusterCommands {
                     "role",
                     leads ? "master" : "replica",
                     "replication-offset",
-                    cluster.committed(),
+                    group == cluster.group() ? cluster.committed() : 0,
                     "health",
                     ClusterStatus.reachable(cluster, host) ? "online" : "failed"));
         }
-        return Reply.Array.of(
-                Reply.Fields.of("slots", Reply.Array.of(0, Slots.COUNT - 1), "nodes", new Reply.Array(nodes)));
+        return Reply.Fields.of(
+                "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
     }
 
     /** A line for each host, as Redis writes them: id, address, flags, leader, two times, epoch, link, slots. */
     private Reply nodes() {
-        ClusterHost owner = cluster.owner();
-        return new Reply.Verbatim(
-                cluster.hosts().stream().map(host -> line(host, owner)).collect(Collectors.joining()));
+        return new Reply.Verbatim(cluster.groups().stream()
+                .flatMap(group -> lines(group, group.owner()))
+                .collect(Collectors.joining()));
     }
 
-    private String line(ClusterHost host, ClusterHost owner) {
+    private Stream<String> lines(GroupView group, ClusterHost owner) {
+        return group.hosts().stream().map(host -> line(group, host, owner));
+    }
+
+    private String line(GroupView group, ClusterHost host, ClusterHost owner) {
         boolean leads = host.equals(owner);
         boolean reachable = ClusterStatus.reachable(cluster, host);
         String flags = (host.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
-        String follows = leads ? "-" : owner.nodeId(cluster.group());
-        return host.nodeId(cluster.group()) + " " + host.resp() + "@"
+        String follows = leads ? "-" : group.nodeId(owner);
+        return group.nodeId(host) + " " + host.resp() + "@"
                 + host.peer().port() + " " + flags + " " + follows
-                + " 0 0 " + cluster.term() + (reachable ? " connected" : " disconnected")
-                + (leads ? " 0-" + (Slots.COUNT - 1) : "") + "\n";
+                + " 0 0 " + (group == cluster.group() ? cluster.term() : 0)
+                + (reachable ? " connected" : " disconnected")
+                + (leads ? " " + group.slots() : "") + "\n";
     }
 
     private Reply role() {
@@ -167,7 +183,7 @@ public final class ClusterCommands {
             return Reply.Array.of(
                     "slave", leader.resp().host(), leader.resp().port(), "connected", cluster.committed());
         }
-        List<Reply> replicas = followers(leader).stream()
+        List<Reply> replicas = cluster.group().hostsBesides(leader).stream()
                 .<Reply>map(host -> Reply.Array.of(
                         host.resp().host(), String.valueOf(host.resp().port()), String.valueOf(cluster.committed())))
                 .toList();

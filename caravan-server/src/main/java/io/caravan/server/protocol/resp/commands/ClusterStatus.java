@@ -6,8 +6,10 @@ import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.GroupView;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster in {@code INFO}. */
@@ -24,13 +26,14 @@ final class ClusterStatus {
         ClusterHost leader = cluster.leader().orElse(null);
         Map<String, Object> fields = ordered(
                 "cluster_enabled", 1,
-                "cluster_group", cluster.group(),
+                "cluster_group", cluster.group().id(),
+                "cluster_slots", cluster.group().slots(),
                 "cluster_host", cluster.self().id(),
                 "cluster_role", cluster.leads() ? "leader" : "follower",
                 "cluster_change", cluster.change(),
                 "cluster_drained", cluster.drained() ? 1 : 0,
                 "cluster_leader", leader == null ? "" : leader.id(),
-                "cluster_since_seconds", cluster.unchangedFor().toSeconds(),
+                "cluster_since_seconds", cluster.group().unchangedFor().toSeconds(),
                 "cluster_term", cluster.term(),
                 "cluster_committed_entries", cluster.committed(),
                 "cluster_behind_entries", cluster.behind(),
@@ -38,7 +41,19 @@ final class ClusterStatus {
         for (ClusterHost host : cluster.hosts()) {
             fields.put("cluster_host_" + host.id(), host(cluster, host, leader));
         }
+        for (GroupView group : cluster.groups()) {
+            fields.put("cluster_slots_" + group.slots(), group(group));
+        }
         return fields;
+    }
+
+    private static String group(GroupView group) {
+        return "leader=" + group.leader().map(ClusterHost::id).orElse("")
+                + group.leader()
+                        .map(host -> ",resp=" + host.resp() + ",http=" + host.http())
+                        .orElse("")
+                + ",since_seconds=" + group.unchangedFor().toSeconds()
+                + ",hosts=" + group.hosts().stream().map(ClusterHost::id).collect(Collectors.joining("+"));
     }
 
     private static String host(Cluster cluster, ClusterHost host, @Nullable ClusterHost leader) {

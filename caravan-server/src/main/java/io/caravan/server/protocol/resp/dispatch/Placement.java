@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -11,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which host of a cluster runs a command: the one that leads. The others tell clients where that is, as in Redis's <a
+ * Which host of a cluster runs a command: the one that leads the group of its documents. The others tell clients where that is, as in Redis's <a
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class Placement {
@@ -41,8 +42,11 @@ public final class Placement {
                         + " {part} in braces do");
             }
         }
-        boolean own = OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name());
-        return own || cluster.leads() ? null : elsewhere(cluster.leader(), slot);
+        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name())) {
+            return null;
+        }
+        GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
+        return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
     }
 
     /** Whether another host leads, or will. */
@@ -50,7 +54,8 @@ public final class Placement {
         return cluster != null && !cluster.leads();
     }
 
-    private static Reply.Error elsewhere(Optional<ClusterHost> leader, int slot) {
+    private static Reply.Error elsewhere(GroupView group, int slot) {
+        Optional<ClusterHost> leader = group.leader();
         if (leader.isEmpty()) {
             return new Reply.Error("CLUSTERDOWN No host leads: an election is under way, or the majority of the hosts"
                     + " cannot be reached. Nothing was changed");

@@ -1,0 +1,94 @@
+package io.caravan.server.cluster;
+
+import io.caravan.cluster.GroupConfig;
+import io.caravan.cluster.GroupInquiry;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks a group that this host is not of who leads it, over and over. Thread-safe. */
+final class OtherGroup implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OtherGroup.class);
+    private static final long PERIOD_MILLIS = 500;
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private final ClusterGroup group;
+    private final GroupView view;
+    private volatile Heard heard;
+    private @Nullable Asking asking;
+
+    /** What was heard last. */
+    private record Heard(List<ClusterHost> hosts, @Nullable ClusterHost leader) {}
+
+    private record Asking(ScheduledExecutorService thread, GroupInquiry inquiry) {}
+
+    OtherGroup(ClusterGroup group, ClusterHost self, InstantSource clock) {
+        this.group = group;
+        this.heard = new Heard(group.hosts(), null);
+        this.view = new GroupView(group, self, () -> heard.hosts(), () -> Optional.ofNullable(heard.leader()), clock);
+    }
+
+    GroupView view() {
+        return view;
+    }
+
+    /** Begins to ask. */
+    void start(GroupConfig.@Nullable Tls tls) {
+        GroupInquiry inquiry = new GroupInquiry(group.id(), tls, PATIENCE);
+        ScheduledExecutorService thread =
+                Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-group", true));
+        thread.scheduleWithFixedDelay(() -> ask(inquiry), 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+        asking = new Asking(thread, inquiry);
+    }
+
+    /** Asks one host after another, the one that leads first, until one knows who does. */
+    private void ask(GroupInquiry inquiry) {
+        try {
+            Set<ClusterHost> inOrder = new LinkedHashSet<>();
+            view.leader().ifPresent(inOrder::add);
+            inOrder.addAll(heard.hosts());
+            inOrder.addAll(group.hosts());
+            boolean led = inOrder.stream()
+                    .flatMap(host -> inquiry.ask(host.member()).stream())
+                    .anyMatch(this::hear);
+            if (!led) {
+                heard = new Heard(heard.hosts(), null);
+            }
+            // Notices now, and not when somebody asks, that it is another one.
+            view.since();
+        } catch (RuntimeException | Error problem) {
+            // What throws is not run again by itself.
+            LOG.error("cannot ask who leads the slots {}, and does not ask again", group.slots(), problem);
+            throw problem;
+        }
+    }
+
+    /** Keeps what a host said, and returns whether it knows who leads. */
+    private boolean hear(GroupInquiry.Answer answer) {
+        List<ClusterHost> hosts = group.described(answer.hosts());
+        Optional<ClusterHost> leader =
+                hosts.stream().filter(host -> host.id().equals(answer.leader())).findFirst();
+        leader.ifPresent(leads -> heard = new Heard(hosts, leads));
+        return leader.isPresent();
+    }
+
+    @Override
+    public void close() {
+        Asking begun = asking;
+        if (begun != null) {
+            // The connection is the thread's own.
+            begun.thread().execute(begun.inquiry()::close);
+            begun.thread().shutdown();
+        }
+    }
+}

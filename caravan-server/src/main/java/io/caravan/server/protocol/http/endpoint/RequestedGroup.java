@@ -1,0 +1,32 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.GroupView;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.Route;
+
+/** Which group of a cluster a request is about. */
+final class RequestedGroup {
+    private RequestedGroup() {}
+
+    /**
+     * The group of the document that the request names first, or in which a list goes on. What is about no document
+     * concerns the group of the host that is asked.
+     *
+     * @throws io.caravan.server.protocol.http.codec.Problem when what it names cannot be a document, or its cursor is none
+     */
+    static GroupView of(Cluster cluster, Route route, Request request) {
+        if (cluster.groups().size() == 1) {
+            return cluster.group();
+        }
+        if (route.operation().equals(DocumentList.OPERATION)) {
+            return cluster.group(ListCursor.of(request.query()).slot());
+        }
+        DocumentName name =
+                route.aboutDocument() ? StreamName.of(route.rest(request.path())) : JsonBody.firstName(request.body());
+        return name == null ? cluster.group() : cluster.group(Slots.of(name.toBytes()));
+    }
+}

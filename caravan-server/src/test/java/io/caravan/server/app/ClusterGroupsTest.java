@@ -1,0 +1,376 @@
+package io.caravan.server.app;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.server.cli.cluster.ClusterCommandRun;
+import io.caravan.server.cli.space.SpaceCommand;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClusterClient;
+
+/** A cluster of two groups of three hosts: which host has which document, and that clients need not know. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterGroupsTest {
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    private static Path directory;
+
+    private static TestCluster cluster;
+
+    @BeforeAll
+    static void start() throws IOException {
+        cluster = TestCluster.ofTwoGroups(directory);
+        awaitAllKnown();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        cluster.close();
+    }
+
+    /** Waits until both groups are led, and each host knows by whom. */
+    private static void awaitAllKnown() {
+        List<ClusterHost> leaders = leaders();
+        Eventually.await(
+                "each host knows both leaders",
+                () -> cluster.hosts().stream()
+                        .allMatch(host -> cluster.view(host.id()).groups().stream()
+                                .flatMap(group -> group.leader().stream())
+                                .toList()
+                                .equals(leaders)));
+    }
+
+    private static List<ClusterHost> leaders() {
+        return List.of(cluster.awaitLeader(0), cluster.awaitLeader(1));
+    }
+
+    /** One that follows in the group. */
+    private static ClusterHost follower(int group) {
+        ClusterHost leader = cluster.awaitLeader(group);
+        return cluster.hosts().subList(3 * group, 3 * group + 3).stream()
+                .filter(host -> !host.equals(leader))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static int group(String name) {
+        return Slots.group(name.getBytes(UTF_8), 2);
+    }
+
+    /** Names that a test has for itself, in this group. */
+    private static Stream<String> namesIn(int group, String test) {
+        return IntStream.range(0, 1_000).mapToObj(number -> test + "-" + number).filter(name -> group(name) == group);
+    }
+
+    private static String nameIn(int group, String test) {
+        return namesIn(group, test).findFirst().orElseThrow();
+    }
+
+    private static String call(ClusterHost host, String... words) throws IOException {
+        try (RespClient client = cluster.connect(host)) {
+            return client.call(words);
+        }
+    }
+
+    private static HttpResponse<String> send(
+            ClusterHost host, String method, String path, String body, String... headers) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
+                .timeout(Duration.ofSeconds(30))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (!body.isEmpty()) {
+            request.header("Content-Type", "text/plain");
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return HTTP.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static String moved(String name, ClusterHost to) {
+        return "-MOVED " + Slots.of(name.getBytes(UTF_8)) + " " + to.resp();
+    }
+
+    @Test
+    void anyHostSendsAClientToTheLeaderOfTheDocumentsGroup() throws Exception {
+        List<ClusterHost> leaders = leaders();
+        for (int group = 0; group < 2; group++) {
+            String name = nameIn(group, "moved");
+            ClusterHost leader = leaders.get(group);
+            ClusterHost otherLeader = leaders.get(1 - group);
+            for (ClusterHost asked : List.of(otherLeader, follower(group), follower(1 - group))) {
+                assertThat(call(asked, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
+                assertThat(call(asked, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
+            }
+            assertThat(call(leader, "RPUSH", name, "v")).isEqualTo(":1");
+            assertThat(call(otherLeader, "SCAN", "0", "COUNT", "1000")).doesNotContain(name);
+            assertThat(call(otherLeader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
+                    .isEqualTo(":0");
+            assertThat(call(leader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
+                    .isEqualTo(":1");
+        }
+    }
+
+    @Test
+    void everyHostTellsOfAllGroups() throws Exception {
+        List<ClusterHost> leaders = leaders();
+        for (ClusterHost host : cluster.hosts()) {
+            assertThat(call(host, "CLUSTER", "SLOTS"))
+                    .contains(
+                            "[:0, :8191, [$127.0.0.1, :" + leaders.get(0).resp().port() + ",",
+                            "[:8192, :16383, [$127.0.0.1, :"
+                                    + leaders.get(1).resp().port() + ",");
+            assertThat(call(host, "CLUSTER", "NODES").lines())
+                    .filteredOn(line -> line.contains("master"))
+                    .hasSize(2)
+                    .anyMatch(line -> line.contains(leaders.get(0).resp().toString()) && line.endsWith(" 0-8191"))
+                    .anyMatch(line -> line.contains(leaders.get(1).resp().toString()) && line.contains(" 8192-16383"));
+            assertThat(call(host, "CLUSTER", "INFO"))
+                    .contains("cluster_state:ok", "cluster_known_nodes:6", "cluster_size:2", "cluster_slots_ok:16384");
+            assertThat(call(host, "CLUSTER", "SHARDS")).contains("[:0, :8191]", "[:8192, :16383]");
+            JsonNode page = JSON.readTree(send(host, "GET", "/v1/cluster", "").body());
+            assertThat(page.at("/groups/0/leader").asText())
+                    .isEqualTo(leaders.get(0).id());
+            assertThat(page.at("/groups/1/leader").asText())
+                    .isEqualTo(leaders.get(1).id());
+            ClusterCommandRun status =
+                    ClusterCommandRun.of("status", "--server", host.resp().toString());
+            int other = cluster.hosts().indexOf(host) < 3 ? 1 : 0;
+            assertThat(status.text())
+                    .contains("slots " + SlotRange.ofGroup(other, 2) + ": host "
+                            + leaders.get(other).id() + " leads, RESP "
+                            + leaders.get(other).resp())
+                    .doesNotContain("slots " + SlotRange.ofGroup(1 - other, 2) + ":");
+        }
+    }
+
+    @Test
+    void aClusterClientNeedsOneHostOnly() throws Exception {
+        ClusterHost asked = follower(1);
+        List<String> names =
+                IntStream.range(0, 60).mapToObj(number -> "client-" + number).toList();
+        try (RedisClusterClient client = RedisClusterClient.builder()
+                .nodes(Set.of(new HostAndPort(asked.resp().host(), asked.resp().port())))
+                .build()) {
+            for (String name : names) {
+                assertThat(client.rpush(name, "of " + name)).isEqualTo(1);
+            }
+            for (String name : names) {
+                assertThat(client.lrange(name, 0, -1)).containsExactly("of " + name);
+            }
+        }
+        for (int group = 0; group < 2; group++) {
+            int expected = group;
+            String listed = call(leaders().get(group), "SCAN", "0", "COUNT", "1000", "MATCH", "client-*");
+            assertThat(names)
+                    .allMatch(name -> listed.contains("$" + name + "]")
+                            || listed.contains("$" + name + ",") == (group(name) == expected));
+        }
+    }
+
+    @Test
+    void overHttpAnyHostAnswersForAllGroups() throws Exception {
+        List<ClusterHost> hosts =
+                List.of(leaders().get(0), follower(0), leaders().get(1), follower(1));
+        Set<String> written = new TreeSet<>();
+        for (int i = 0; i < hosts.size(); i++) {
+            for (int group = 0; group < 2; group++) {
+                String name = nameIn(group, "http-" + i);
+                assertThat(send(hosts.get(i), "PUT", "/v1/stream/" + name, "1").statusCode())
+                        .isEqualTo(201);
+                assertThat(send(hosts.get(i), "POST", "/v1/stream/" + name, "2").statusCode())
+                        .isEqualTo(204);
+                written.add(name);
+            }
+        }
+        for (ClusterHost host : hosts) {
+            for (String name : written) {
+                assertThat(send(host, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
+            }
+            assertThat(listed(host, "http-", 3)).containsExactlyInAnyOrderElementsOf(written);
+        }
+    }
+
+    /** The names that a host lists, by pages. */
+    private static List<String> listed(ClusterHost host, String prefix, int limit) throws Exception {
+        List<String> names = new ArrayList<>();
+        String cursor = "";
+        for (int pages = 0; pages < 1_000; pages++) {
+            JsonNode page =
+                    JSON.readTree(send(host, "GET", "/v1/documents?prefix=" + prefix + "&limit=" + limit + cursor, "")
+                            .body());
+            page.path("documents")
+                    .forEach(document -> names.add(document.path("name").asText()));
+            if (page.path("cursor").isNull()) {
+                return names;
+            }
+            cursor = "&cursor=" + page.path("cursor").asText();
+        }
+        throw new AssertionError("the list has no end");
+    }
+
+    @Test
+    void aCursorThatIsNoneIsRefused() throws Exception {
+        for (String cursor : List.of("x", "16384-0", "-1", "0-", "0-99999999999999999999", "99999999999999999999")) {
+            assertThat(send(follower(0), "GET", "/v1/documents?cursor=" + cursor, "")
+                            .statusCode())
+                    .as(cursor)
+                    .isEqualTo(400);
+        }
+    }
+
+    @Test
+    void aRequestConcernsOneGroup() throws Exception {
+        String here = nameIn(0, "crossed");
+        String there = nameIn(1, "crossed");
+        for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
+            for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
+                HttpResponse<String> batch = send(
+                        host,
+                        "POST",
+                        "/v1/batch",
+                        "{\"changes\":[{\"path\":\"/v1/stream/" + order.get(0)
+                                + "\",\"append\":[\"1\"]},{\"append\":[\"1\"],\"path\":\"/v1/stream/" + order.get(1)
+                                + "\"}]}");
+                assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
+                assertThat(batch.body()).contains("cross_group", order.get(1));
+                HttpResponse<String> live = send(
+                        host,
+                        "POST",
+                        "/v1/live",
+                        "{\"streams\":[{\"path\":\"/v1/stream/" + order.get(0)
+                                + "\",\"offset\":\"-1\"},{\"path\":\"/v1/stream/" + order.get(1)
+                                + "\",\"offset\":\"-1\"}]}");
+                assertThat(live.statusCode()).as(live.body()).isEqualTo(409);
+            }
+            assertThat(send(host, "GET", "/v1/stream/" + here, "").statusCode()).isEqualTo(404);
+        }
+        assertThat(send(follower(1), "PUT", "/v1/stream/" + there, "1").statusCode())
+                .isEqualTo(201);
+        HttpResponse<String> fork =
+                send(follower(1), "PUT", "/v1/stream/" + here, "", "Stream-Forked-From", "/v1/stream/" + there);
+        assertThat(fork.statusCode()).as(fork.body()).isEqualTo(409);
+        assertThat(fork.body()).contains("cross_group");
+        assertThat(call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
+        String tagged = "{" + there + "}";
+        assertThat(call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
+        HttpResponse<String> together = send(
+                follower(0),
+                "POST",
+                "/v1/batch",
+                "{\"changes\":[{\"path\":\"/v1/stream/" + there + "\",\"append\":[\"2\"]},{\"path\":\"/v1/stream/%7B"
+                        + there + "%7D\",\"append\":[\"2\"]}]}");
+        assertThat(together.statusCode()).as(together.body()).isEqualTo(200);
+        assertThat(call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
+    }
+
+    @Test
+    void aSpaceIsSetInEachGroup() throws Exception {
+        String asked = follower(0).resp().toString();
+        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "set", "limited/", "max-values=2", "--server", asked)
+                        .exitCode())
+                .isZero();
+        for (int group = 0; group < 2; group++) {
+            String name = nameIn(group, "limited/");
+            assertThat(call(leaders().get(group), "RPUSH", name, "1", "2", "3")).startsWith("-TOOLARGE");
+        }
+        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "rm", "limited/", "--server", asked)
+                        .exitCode())
+                .isZero();
+        for (ClusterHost leader : leaders()) {
+            assertThat(call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
+        }
+        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "rm", "limited/", "--server", asked)
+                        .exitCode())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void aHostJoinsItsOwnGroupOnly() throws Exception {
+        String text = """
+                group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
+                x.peer = 127.0.0.1:11
+                x.resp = 127.0.0.1:12
+                x.http = 127.0.0.1:13
+                x.slots = 8192-16383
+                y.peer = 127.0.0.1:21
+                y.resp = 127.0.0.1:22
+                y.http = 127.0.0.1:23
+                y.slots = 0-8191
+                """;
+        Path file = Files.writeString(directory.resolve("joining.properties"), text);
+        ClusterCommandRun add = ClusterCommandRun.of(
+                "add",
+                "x",
+                "--cluster-file",
+                file.toString(),
+                "--server",
+                leaders().get(0).resp().toString());
+        assertThat(add.exitCode()).isEqualTo(1);
+        assertThat(add.text()).contains("host x has the slots 8192-16383", "the group that was asked has 0-8191");
+    }
+
+    @Test
+    void anotherLeaderOfAGroupIsFoundByTheHostsOfTheOther() throws Exception {
+        ClusterHost lost = cluster.awaitLeader(1);
+        ClusterHost asked = follower(0);
+        String name = nameIn(1, "lost");
+        assertThat(send(asked, "PUT", "/v1/stream/" + name, "1").statusCode()).isEqualTo(201);
+        cluster.stop(lost.id());
+        try {
+            Eventually.await("the document is there again", () -> answers(asked, name));
+            ClusterHost next = cluster.awaitLeader(1);
+            Eventually.await(
+                    "host " + asked.id() + " knows the new leader",
+                    () -> cluster.view(asked.id())
+                            .group(Slots.of(name.getBytes(UTF_8)))
+                            .leader()
+                            .equals(Optional.of(next)));
+            assertThat(call(asked, "RPUSH", name, "2")).isEqualTo(moved(name, next));
+            assertThat(send(asked, "POST", "/v1/stream/" + name, "2").statusCode())
+                    .isEqualTo(204);
+            assertThat(send(asked, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
+        } finally {
+            cluster.restart(lost.id());
+            awaitAllKnown();
+        }
+    }
+
+    private static boolean answers(ClusterHost asked, String name) {
+        try {
+            return send(asked, "GET", "/v1/stream/" + name, "").statusCode() == 200;
+        } catch (Exception lost) {
+            return false;
+        }
+    }
+}
