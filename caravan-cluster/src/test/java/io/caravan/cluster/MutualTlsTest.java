@@ -9,6 +9,8 @@ import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -34,6 +36,23 @@ final class MutualTlsTest {
             assertThat(group.member("a").leader()).isPresent();
             assertThat(group.member("c").leader()).isEmpty();
             assertThat(group.member("c").appliedIndex()).isNegative();
+        }
+    }
+
+    @Test
+    void aStrangerIsNotToldWhoLeads() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        try (Group group = new Group(directory, host -> ours).create()) {
+            Host leader = group.member(group.awaitLeader()).hosts().get(0);
+            UUID id = group.config("a", GroupConfig.Start.AGAIN).group();
+            Duration patience = Duration.ofSeconds(5);
+            try (GroupInquiry friend = new GroupInquiry(id, ours, patience);
+                    GroupInquiry foreign = new GroupInquiry(id, certificate("foreign"), patience);
+                    GroupInquiry nobody = new GroupInquiry(id, null, patience)) {
+                assertThat(friend.ask(leader)).isPresent();
+                assertThat(foreign.ask(leader)).isEmpty();
+                assertThat(nobody.ask(leader)).isEmpty();
+            }
         }
     }
 

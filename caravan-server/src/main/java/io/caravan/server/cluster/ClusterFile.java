@@ -106,9 +106,9 @@ public record ClusterFile(List<ClusterGroup> groups) {
         int next = 0;
         for (SlotRange slots : inOrder) {
             if (slots.first() != next) {
-                throw new IllegalArgumentException("the groups' slots must be all slots, each once: behind slot "
-                        + (next - 1) + " come " + slots + "; they are " + inOrder
-                        + ", where a host without .slots has all");
+                throw new IllegalArgumentException("the groups' slots must be all slots, each once, and a host without"
+                        + " .slots has all: the next slot is " + next + ", but the next group's are " + slots + ", of "
+                        + inOrder);
             }
             next = slots.last() + 1;
         }

@@ -52,7 +52,8 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
 
     @Override
     public int compareTo(SlotRange other) {
-        return Integer.compare(first, other.first);
+        int byFirst = Integer.compare(first, other.first);
+        return byFirst == 0 ? Integer.compare(last, other.last) : byFirst;
     }
 
     @Override

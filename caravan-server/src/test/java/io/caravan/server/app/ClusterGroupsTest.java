@@ -50,7 +50,7 @@ class ClusterGroupsTest {
 
     @BeforeAll
     static void start() throws IOException {
-        cluster = TestCluster.ofTwoGroups(directory);
+        cluster = TestCluster.ofTwoGroups(directory, config -> config, null);
         awaitAllKnown();
     }
 

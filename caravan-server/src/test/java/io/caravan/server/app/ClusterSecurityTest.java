@@ -7,6 +7,7 @@ import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.Eventually;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
@@ -19,6 +20,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.List;
+import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
@@ -28,6 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** A cluster whose clients and hosts speak TLS, and whose clients need a secret. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterSecurityTest {
+    /** In slot 1043, of the first group. */
+    private static final String NAME = "north";
+
     @TempDir
     private Path directory;
 
@@ -47,10 +53,14 @@ class ClusterSecurityTest {
                 write("authority.pem", authority.getCertificatePathPEM()));
         HttpClient client =
                 HttpClient.newBuilder().sslContext(trusting(authority)).build();
-        try (TestCluster cluster = new TestCluster(directory, config -> secured(config, tls), tls)) {
+        try (TestCluster cluster = TestCluster.ofTwoGroups(directory, config -> secured(config, tls), tls)) {
             ClusterHost leader = cluster.awaitLeader();
             ClusterHost follower = cluster.follower();
-            for (ClusterHost asked : new ClusterHost[] {follower, leader}) {
+            ClusterHost ofOtherGroup = cluster.awaitLeader(1);
+            Eventually.await(
+                    "the other group knows the leader",
+                    () -> cluster.view(ofOtherGroup.id()).group(0).leader().equals(Optional.of(leader)));
+            for (ClusterHost asked : List.of(follower, leader, ofOtherGroup)) {
                 assertThat(status(client, asked, "PUT", null)).isEqualTo(401);
                 assertThat(status(client, asked, "PUT", "wrong")).isEqualTo(401);
                 assertThat(status(client, asked, "PUT", "right")).isIn(200, 201);
@@ -89,7 +99,8 @@ class ClusterSecurityTest {
     }
 
     private static int status(HttpClient client, ClusterHost host, String method, String token) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("https://" + host.http() + "/v1/stream/s"))
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("https://" + host.http() + "/v1/stream/" + NAME))
                 .method(method, HttpRequest.BodyPublishers.noBody())
                 .header("Content-Type", "text/plain");
         if (token != null) {

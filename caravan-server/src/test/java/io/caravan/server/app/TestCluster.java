@@ -56,13 +56,18 @@ public final class TestCluster implements AutoCloseable {
         return new TestCluster(directory, config -> config, null, true);
     }
 
-    /** A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and d, e and f. */
-    public static TestCluster ofTwoGroups(Path directory) throws IOException {
+    /**
+     * A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and d, e and f.
+     *
+     * @see #TestCluster(Path, UnaryOperator, GroupConfig.Tls)
+     */
+    public static TestCluster ofTwoGroups(
+            Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls) throws IOException {
         UUID id = UUID.randomUUID();
         return new TestCluster(
                 directory,
-                config -> config,
-                null,
+                change,
+                tls,
                 false,
                 new ClusterFile(List.of(
                         ClusterGroup.of(id, SlotRange.ofGroup(0, 2), freeHosts("a", "b", "c")),

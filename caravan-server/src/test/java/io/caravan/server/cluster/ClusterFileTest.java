@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +46,69 @@ class ClusterFileTest {
         assertThat(file.host("a").nodeId(file.groups().get(0).id())).matches("[0-9a-f]{40}");
         assertThat(file.host("a").nodeId(file.groups().get(0).id()))
                 .isNotEqualTo(file.host("b").nodeId(file.groups().get(0).id()));
+    }
+
+    private static String slots(String slots, String... ids) {
+        return Stream.of(ids).map(id -> id + ".slots = " + slots + "\n").collect(Collectors.joining());
+    }
+
+    private static String six() {
+        return GROUP + three() + host("d", 4) + host("e", 5) + host("f", 6);
+    }
+
+    @Test
+    void hostsWithTheSameSlotsAreAGroup() throws IOException {
+        ClusterFile file = read(six() + slots("8192-16383", "a", "c", "e") + slots("0-8191", "b", "d", "f"));
+        assertThat(file.groups())
+                .extracting(ClusterGroup::slots)
+                .containsExactly(new SlotRange(0, 8191), new SlotRange(8192, 16_383));
+        assertThat(file.groups().get(0).hosts()).extracting(ClusterHost::id).containsExactly("b", "d", "f");
+        assertThat(file.groupOf("e")).isEqualTo(file.groups().get(1));
+        assertThat(file.host("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
+    }
+
+    /** A host that is started with other slots than before finds no Raft log of its group. */
+    @Test
+    void otherSlotsMeanAnotherGroup() throws IOException {
+        ClusterFile one = read(GROUP + three());
+        ClusterFile two = read(six() + slots("0-8191", "a", "b", "c") + slots("8192-16383", "d", "e", "f"));
+        ClusterFile uneven = read(six() + slots("0-8000", "a", "b", "c") + slots("8001-16383", "d", "e", "f"));
+        assertThat(one.groupOf("a").id())
+                .as("as before there were slots")
+                .isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
+        assertThat(read(GROUP + three() + slots("0-16383", "a", "b", "c"))).isEqualTo(one);
+        assertThat(Stream.of(one, two, uneven)
+                        .flatMap(file -> file.groups().stream())
+                        .map(ClusterGroup::id))
+                .doesNotHaveDuplicates();
+        assertThat(read(six() + slots("0-8191", "a", "b", "c") + slots("8192-16383", "d", "e", "f")))
+                .isEqualTo(two);
+    }
+
+    @Test
+    void allSlotsAreThereOnce() {
+        refused(six() + slots("0-8191", "a", "b", "c"), "each once", "a host without .slots has all");
+        refused(six() + slots("0-8191", "a", "b", "c") + slots("8193-16383", "d", "e", "f"), "the next slot is 8192");
+        refused(six() + slots("0-8191", "a", "b", "c") + slots("8191-16383", "d", "e", "f"), "the next slot is 8192");
+        refused(six() + slots("0-8191", "a", "b", "c") + slots("8192-16382", "d", "e", "f"), "slots from 16383 to");
+        refused(GROUP + three() + slots("1-16383", "a", "b", "c"), "the next slot is 0");
+        refused(GROUP + three() + slots("0-16384", "a"), "'a.slots'", "from 0 to 16383");
+        refused(GROUP + three() + slots("9-3", "a"), "'a.slots'", "the first before the last");
+        refused(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
+    }
+
+    @Test
+    void slotsAreDividedEvenly() {
+        for (int groups = 1; groups <= 5; groups++) {
+            int next = 0;
+            for (int group = 0; group < groups; group++) {
+                SlotRange slots = SlotRange.ofGroup(group, groups);
+                assertThat(slots.first()).isEqualTo(next);
+                assertThat(slots.count()).isBetween(Slots.COUNT / groups, Slots.COUNT / groups + 1);
+                next = slots.last() + 1;
+            }
+            assertThat(next).isEqualTo(Slots.COUNT);
+        }
     }
 
     @Test
