@@ -1,4 +1,4 @@
-"""Appends through redis-py's cluster client while the leader is killed. Usage: check.py PORT[,PORT...] KILL_FILE"""
+"""Appends through redis-py's cluster client, to documents of two groups, while a leader is killed. Usage: check.py PORT[,PORT...] KILL_FILE"""
 
 import pathlib
 import sys
@@ -8,6 +8,8 @@ import redis
 from redis.cluster import ClusterNode, RedisCluster
 
 VALUES = 200
+# Of the two groups.
+NAMES = ["{north}:py", "{cluster}:py"]
 
 
 def push_until_answered(client, name, value):
@@ -30,16 +32,21 @@ def main():
     client = RedisCluster(startup_nodes=[ClusterNode("127.0.0.1", port) for port in ports])
     for n in range(VALUES):
         if n == VALUES // 2:
-            # Whoever waits for the file kills the leader.
+            # Whoever waits for the file kills a leader.
             kill_file.touch()
-        push_until_answered(client, "{cluster}:py", n)
-    found = [int(value) for value in client.lrange("{cluster}:py", 0, -1)]
-    # A value whose answer was lost with the leader is sent again by the client.
-    assert sorted(set(found)) == list(range(VALUES)), found
-    assert client.llen("{cluster}:py") == len(found)
-    assert client.cluster_keyslot("{cluster}:py") == client.keyslot("{cluster}:py")
+        for name in NAMES:
+            push_until_answered(client, name, n)
+    again = 0
+    for name in NAMES:
+        found = [int(value) for value in client.lrange(name, 0, -1)]
+        # A value whose answer was lost with the leader is sent again by the client.
+        assert sorted(set(found)) == list(range(VALUES)), found
+        assert client.llen(name) == len(found)
+        assert client.cluster_keyslot(name) == client.keyslot(name)
+        again += len(found) - VALUES
+    assert len({client.get_node_from_key(name).port for name in NAMES}) == 2, "one host has the slots of both names"
     client.close()
-    print(f"redis-py {redis.__version__}: {VALUES} values over a killed leader, {len(found) - VALUES} sent twice")
+    print(f"redis-py {redis.__version__}: {VALUES} values twice over a killed leader, {again} sent again")
 
 
 main()
