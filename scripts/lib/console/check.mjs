@@ -14,7 +14,7 @@ import {chromium} from 'playwright-core';
 const SECRET = 'a token for the check of the console';
 const PREFIX = '/below/a/proxy';
 const PAGES = ['live', 'store', 'documents', 'archive', 'cluster', 'clients', 'settings'];
-/** The server is alone: what one of three hosts would answer, as ClusterServerTest has it from a real one. */
+/** The server is alone: what a host of two groups would answer, as ClusterGroupsTest has it from a real one. */
 const CLUSTER = {
   group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', host: 'a', leader: 'a',
   since: new Date(Date.now() - 3_700_000).toISOString(), behindEntries: 0, term: 7, committedEntries: 48_211, logEntries: 48_213,
@@ -22,6 +22,11 @@ const CLUSTER = {
     id, resp: `10.0.0.${i + 1}:6380`, http: `10.0.0.${i + 1}:4437`, committedEntries: 48_211 - 1_200 * (i === 2),
     heardMillisAgo: [null, 120, 8_400][i],
   })),
+  slots: '0-8191',
+  groups: [
+    {slots: '0-8191', leader: 'a', since: new Date(Date.now() - 3_700_000).toISOString(), hosts: ['a', 'b', 'c']},
+    {slots: '8192-16383', leader: null, since: new Date(Date.now() - 2_000).toISOString(), hosts: ['d', 'e', 'f']},
+  ],
 };
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shots = process.argv[2];

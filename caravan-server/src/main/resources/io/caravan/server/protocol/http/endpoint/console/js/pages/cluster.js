@@ -1,4 +1,4 @@
-/** The hosts of a cluster, and which of them leads. */
+/** The hosts of a cluster, and which of them lead. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json} from '../api.js';
@@ -47,12 +47,17 @@ export const view = () => html`<div class="head">
     <h1 tabindex="-1">Cluster</h1>
     ${cluster ? html`<p class="about">${about()}</p>` : nothing}
   </div>
-  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? hosts() : nothing}`;
+  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? hosts() : nothing}
+  ${cluster && several() ? groups() : nothing}`;
+
+const several = () => cluster.groups.length > 1;
 
 function about() {
   const since = seconds((Date.now() - Date.parse(cluster.since)) / 1000);
   const leads = cluster.leader ? `host ${cluster.leader} has led for ${since}` : `no host has led for ${since}`;
-  return `${leads}, term ${cluster.term}; this is host ${cluster.host}. What the other pages show is the leader's.`;
+  const of = several() ? `, of the group with the slots ${cluster.slots}` : '';
+  return `${leads}, term ${cluster.term}; this is host ${cluster.host}${of}. What the other pages show is the leader's${
+    several() ? ', but for the documents, which are those of all groups' : ''}.`;
 }
 
 const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Hosts">
@@ -79,6 +84,24 @@ const hosts = () => html`<div class="card scroll" tabindex="0" role="region" ari
     ${plural(cluster.committedEntries, 'entry', 'entries')} committed; the Raft log of this host keeps
     ${plural(cluster.logEntries, 'entry', 'entries')}.
   </p>`;
+
+const groups = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Groups">
+  <table>
+    <thead>
+      <tr><th scope="col">Slots</th><th scope="col">Leader</th><th scope="col">For</th><th scope="col">Hosts</th></tr>
+    </thead>
+    <tbody>
+      ${cluster.groups.map(
+        (each) => html`<tr>
+          <th scope="row">${each.slots}</th>
+          <td>${each.leader ?? 'none'}</td>
+          <td>${seconds((Date.now() - Date.parse(each.since)) / 1000)}</td>
+          <td>${each.hosts.join(', ')}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table>
+</div>`;
 
 const behind = (host) =>
   host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
