@@ -2,11 +2,8 @@ package io.caravan.cluster;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -143,15 +140,6 @@ final class AppliedMark {
         bytes.putLong(2 * Long.BYTES, newest.entry().getIndex());
         bytes.putLong(3 * Long.BYTES, newest.endLsn());
         bytes.putLong(SUMMED_BYTES, checksum(bytes));
-        Path temporary = file.resolveSibling("applied.tmp");
-        try (FileChannel channel = FileChannel.open(
-                temporary, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-            channel.force(true);
-        }
-        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        Folders.force(file.resolveSibling("."));
+        Folders.replace(file, bytes);
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.cluster;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,6 +76,20 @@ final class Folders {
         for (Path each : deepestFirst) {
             Files.delete(each);
         }
+    }
+
+    /** Writes a file anew, or for the first time, so that it has all of this or, after a crash or a failure, is as before. */
+    static void replace(Path file, ByteBuffer content) throws IOException {
+        Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
+        try (FileChannel channel = FileChannel.open(
+                temporary, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            while (content.hasRemaining()) {
+                channel.write(content);
+            }
+            channel.force(true);
+        }
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        force(file.resolveSibling("."));
     }
 
     /** Makes the names in a folder durable. */

@@ -109,6 +109,9 @@ public final class GroupMember implements AutoCloseable {
      */
     public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
         requireRightStart(config);
+        if (config.start() == GroupConfig.Start.AGAIN) {
+            RaftMetaStart.prepare(config.raftDirectory().resolve(config.group().toString()), config.self());
+        }
         GroupMember member = new GroupMember(config, listener);
         try {
             member.server.start();

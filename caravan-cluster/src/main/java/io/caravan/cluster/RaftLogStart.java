@@ -1,21 +1,14 @@
 package io.caravan.cluster;
 
 import io.caravan.cluster.AppliedMark.Applied;
-import java.io.BufferedInputStream;
-import java.io.EOFException;
+import io.caravan.cluster.RaftSegments.Segment;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
-import org.apache.ratis.proto.RaftProtos.LogEntryProto;
-import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class RaftLogStart {
-    private static final Pattern OPEN = Pattern.compile("log_inprogress_(\\d+)");
     private static final String ANEW = "anew.tmp";
-    private static final int HEADER_BYTES = 8;
-    private static final int CHECKSUM_BYTES = 4;
 
     private RaftLogStart() {}
 
@@ -46,25 +36,17 @@ final class RaftLogStart {
      */
     static void prepare(Path segments, @Nullable Applied durable) throws IOException {
         Files.deleteIfExists(segments.resolve(ANEW));
-        for (Path file : list(segments)) {
-            Matcher open = OPEN.matcher(file.getFileName().toString());
-            if (!open.matches()) {
+        for (Segment segment : RaftSegments.of(segments)) {
+            if (!segment.open()) {
                 continue;
             }
-            long first = Long.parseLong(open.group(1));
-            if (durable != null && first <= durable.getIndex() && lastEntry(file, first) < durable.getIndex()) {
-                Files.delete(file);
+            if (durable != null && segment.first() <= durable.getIndex() && lastEntry(segment) < durable.getIndex()) {
+                Files.delete(segment.file());
             } else {
-                writeAnew(file);
+                writeAnew(segment.file());
             }
         }
         Folders.force(segments);
-    }
-
-    private static List<Path> list(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.toList();
-        }
     }
 
     private static void writeAnew(Path file) throws IOException {
@@ -77,23 +59,9 @@ final class RaftLogStart {
     }
 
     /** The last entry that is whole; the one before the segment's first when there is none. */
-    private static long lastEntry(Path file, long first) throws IOException {
-        long last = first - 1;
-        try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
-            in.skipNBytes(HEADER_BYTES);
-            for (LogEntryProto entry = next(in); entry != null; entry = next(in)) {
-                last = entry.getIndex();
-                in.skipNBytes(CHECKSUM_BYTES);
-            }
-        } catch (EOFException | InvalidProtocolBufferException torn) {
-            return last;
-        }
-        return last;
-    }
-
-    /** Null where the zeros begin, and at the end. */
-    private static @Nullable LogEntryProto next(InputStream in) throws IOException {
-        LogEntryProto entry = LogEntryProto.parseDelimitedFrom(in);
-        return entry == null || entry.getSerializedSize() == 0 ? null : entry;
+    private static long lastEntry(Segment segment) throws IOException {
+        AtomicLong last = new AtomicLong(segment.first() - 1);
+        RaftSegments.read(segment, entry -> last.set(entry.getIndex()));
+        return last.get();
     }
 }

@@ -1,0 +1,76 @@
+package io.caravan.cluster;
+
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
+import org.jspecify.annotations.Nullable;
+
+/** The files of a Raft log, which nobody has open. */
+final class RaftSegments {
+    private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(-\\d+)?");
+    private static final int HEADER_BYTES = 8;
+    private static final int CHECKSUM_BYTES = 4;
+
+    private RaftSegments() {}
+
+    /**
+     * A file of a log.
+     *
+     * @param first the index of its first entry
+     * @param open whether entries may still be added
+     */
+    record Segment(Path file, long first, boolean open) {}
+
+    /** The segments of a log, from the oldest on. */
+    static List<Segment> of(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.flatMap(RaftSegments::segment)
+                    .sorted(Comparator.comparing(Segment::first))
+                    .toList();
+        }
+    }
+
+    private static Stream<Segment> segment(Path file) {
+        Matcher name = FILE.matcher(file.getFileName().toString());
+        return name.matches()
+                ? Stream.of(new Segment(file, Long.parseLong(name.group(2)), name.group(1) != null))
+                : Stream.empty();
+    }
+
+    /** Reads the entries of a whole log, one after the other. */
+    static void readAll(Path folder, Consumer<LogEntryProto> reader) throws IOException {
+        for (Segment segment : of(folder)) {
+            read(segment, reader);
+        }
+    }
+
+    /** Reads the entries of a segment up to its end, or to the first one that is not whole. */
+    static void read(Segment segment, Consumer<LogEntryProto> reader) throws IOException {
+        try (InputStream in = new BufferedInputStream(Files.newInputStream(segment.file()))) {
+            in.skipNBytes(HEADER_BYTES);
+            for (LogEntryProto entry = next(in); entry != null; entry = next(in)) {
+                reader.accept(entry);
+                in.skipNBytes(CHECKSUM_BYTES);
+            }
+        } catch (EOFException | InvalidProtocolBufferException torn) {
+            // The end of what is whole.
+        }
+    }
+
+    /** Null where the zeros begin, and at the end. */
+    private static @Nullable LogEntryProto next(InputStream in) throws IOException {
+        LogEntryProto entry = LogEntryProto.parseDelimitedFrom(in);
+        return entry == null || entry.getSerializedSize() == 0 ? null : entry;
+    }
+}

@@ -1,0 +1,154 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Hosts whose small Raft files a failed write has left empty, or cut off. */
+@Patient
+@Execution(ExecutionMode.CONCURRENT)
+final class RaftMetaStartTest {
+    private static final long LIST = 7;
+
+    @TempDir
+    Path directory;
+
+    private static Path raft(Group group, String host) {
+        return group.raftDirectory(host)
+                .resolve(group.config(host, GroupConfig.Start.AGAIN).group().toString());
+    }
+
+    private static Path meta(Group group, String host) {
+        return raft(group, host).resolve("current/raft-meta");
+    }
+
+    private static Path hosts(Group group, String host) {
+        return raft(group, host).resolve("current/raft-meta.conf");
+    }
+
+    private static long term(Path meta) throws IOException {
+        Properties lines = new Properties();
+        lines.load(Files.newBufferedReader(meta));
+        return Long.parseLong(lines.getProperty("term"));
+    }
+
+    private static void cutOff(Path file, int bytes) throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        assertThat(bytes).isLessThan(whole.length);
+        Files.write(file, Arrays.copyOf(whole, bytes));
+    }
+
+    @Test
+    void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            for (String host : List.of(group.follower(), group.awaitLeader())) {
+                long term = group.member(host).term();
+                group.stop(host);
+                cutOff(meta(group, host), 0);
+                group.restart(host);
+                long ahead = term(raft(group, host).resolve("sm/term-at-start"));
+                assertThat(ahead).isGreaterThan(term + 1_000);
+                Eventually.await(
+                        "all are in its term or a later one",
+                        () -> group.hosts().stream()
+                                .allMatch(each -> group.member(each.id()).term() >= ahead));
+                group.append(LIST, "without the term of " + host);
+                group.awaitAllAlike();
+            }
+            assertThat(group.values(LIST)).contains("before");
+        }
+    }
+
+    @Test
+    void allHostsMayHaveLostTheirs() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            for (int time = 0; time < 2; time++) {
+                for (Host host : group.hosts()) {
+                    group.stop(host.id());
+                    cutOff(meta(group, host.id()), 0);
+                }
+                for (Host host : group.hosts()) {
+                    group.restart(host.id());
+                }
+                group.append(LIST, "after " + time);
+            }
+            assertThat(group.values(LIST)).contains("before", "after 0", "after 1");
+        }
+    }
+
+    /** It can be read, as a number with fewer digits. */
+    @Test
+    void aTermThatIsCutOffIsNone() throws Exception {
+        Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
+        Path meta = group.resolve("current/raft-meta");
+        String whole = "#\n#Wed Nov 25 19:53:39 UTC 2026\nvotedFor=b\nterm=216\n";
+        Files.writeString(meta, whole);
+        RaftMetaStart.prepare(group, "a");
+        assertThat(meta).as("what is whole stays").hasContent(whole);
+        for (int bytes = 0; bytes < whole.length(); bytes++) {
+            Files.write(meta, Arrays.copyOf(whole.getBytes(StandardCharsets.US_ASCII), bytes));
+            long kept = term(group.resolve("sm/term-at-start"));
+            RaftMetaStart.prepare(group, "a");
+            assertThat(term(meta)).as("cut off after " + bytes).isGreaterThanOrEqualTo(kept + RaftMetaStart.LEAP);
+            assertThat(Files.readString(meta)).as("no vote is left for others").contains("votedFor=a\n");
+        }
+    }
+
+    @Test
+    void whoGoesAheadLaterGoesFurther() {
+        long now = System.currentTimeMillis();
+        assertThat(RaftMetaStart.ahead(7, now + 1)).isGreaterThan(RaftMetaStart.ahead(7, now) + 1_000);
+        assertThat(RaftMetaStart.ahead(7, now)).isGreaterThan(7 + RaftMetaStart.LEAP);
+        long ahead = RaftMetaStart.ahead(7, now);
+        assertThat(RaftMetaStart.ahead(ahead, now - 3_600_000))
+                .as("the clock was set back")
+                .isEqualTo(ahead + RaftMetaStart.LEAP);
+    }
+
+    @Test
+    void theHostsAreMadeAnewFromTheLog() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            Path file = hosts(group, host);
+            group.stop(host);
+            LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
+            int half = whole.getSerializedSize() / 2;
+            for (int bytes : new int[] {0, half}) {
+                cutOff(file, bytes);
+                RaftMetaStart.prepare(raft(group, host), host);
+                LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
+                assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
+            }
+            group.restart(host);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
+        }
+    }
+
+    /** Hosts that the log does not tell of must not be made up. */
+    @Test
+    void withoutALogThatTellsOfThemTheHostsStayLost() throws Exception {
+        Path current = Files.createDirectories(directory.resolve("group/current"));
+        Path file = Files.createFile(current.resolve("raft-meta.conf"));
+        RaftMetaStart.prepare(current.getParent(), "a");
+        assertThat(file).isEmptyFile();
+    }
+}
