@@ -57,6 +57,51 @@ class ClusterFileTest {
         refused(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "a host's id");
     }
 
+    private static String slots(String slots, String... ids) {
+        StringBuilder text = new StringBuilder();
+        for (String id : ids) {
+            text.append(id).append(".slots = ").append(slots).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String six() {
+        return three() + host("d", 4) + host("e", 5) + host("f", 6);
+    }
+
+    @Test
+    void hostsWithTheSameSlotsAreAGroup() throws IOException {
+        ClusterFile file = read(GROUP + six() + slots("8192-16383", "a", "c", "e") + slots("0-8191", "b", "d", "f"));
+        assertThat(file.groups()).extracting(ClusterGroup::slots).containsExactly(
+                SlotRange.ofGroup(0, 2), SlotRange.ofGroup(1, 2));
+        assertThat(file.groupOf("f").hosts()).extracting(ClusterHost::id).containsExactly("b", "d", "f");
+        assertThat(file.groupOf("a").hosts()).extracting(ClusterHost::id).containsExactly("a", "c", "e");
+        assertThat(file.groups()).extracting(ClusterGroup::id).doesNotHaveDuplicates();
+    }
+
+    /** A file that says them for the only group means the same group as one that does not. */
+    @Test
+    void theOnlyGroupIsTheCluster() throws IOException {
+        assertThat(read(GROUP + three() + slots("0-16383", "a", "b", "c"))).isEqualTo(read(GROUP + three()));
+    }
+
+    @Test
+    void theSlotsOfTheGroupsAreAllAndEachOnce() {
+        String first = slots("0-8191", "a", "b", "c");
+        String second = slots("8192-16383", "d", "e", "f");
+        refused(GROUP + six() + first, "behind slot", "0-16383", "a host without .slots has all");
+        refused(GROUP + six() + first + slots("8192-16383", "d", "e"), "behind slot", "0-16383");
+        refused(GROUP + six() + slots("0-8191", "a", "b") + slots("0-8192", "c") + second, "behind slot", "0-8192");
+        refused(GROUP + six() + slots("0-8190", "a", "b", "c") + second, "behind slot 8190 come 8192-16383");
+        refused(GROUP + six() + slots("0-8192", "a", "b", "c") + second, "behind slot 8192 come 8192-16383");
+        refused(GROUP + six() + first + slots("8192-16382", "d", "e", "f"), "no host has the slots from 16383 to 16383");
+        refused(GROUP + six() + slots("1-8191", "a", "b", "c") + second, "come 1-8191");
+        refused(GROUP + six() + first + slots("8192-16384", "d", "e", "f"), "'d.slots'", "from 0 to 16383");
+        refused(GROUP + six() + first + slots("16383-8192", "d", "e", "f"), "'d.slots'", "the first before the last");
+        refused(GROUP + six() + first + slots("8192", "d", "e", "f"), "'d.slots'", "FIRST-LAST");
+        refused(GROUP + six() + first + second + slots("0-8191", "g"), "'g.peer' is missing");
+    }
+
     private void refused(String text, String... parts) {
         assertThatThrownBy(() -> read(text))
                 .isInstanceOf(IOException.class)
