@@ -104,7 +104,7 @@ public final class Cluster {
 
     /** Whether a document is in this host's group, by its slot. */
     public boolean owns(byte[] name) {
-        return others.isEmpty() || own.slots().contains(Slots.of(name));
+        return own.slots().contains(Slots.of(name));
     }
 
     /** The hosts that the group has now, by id; those of the file while this host does not know of any. */
