@@ -184,7 +184,7 @@ final class ArchiveOptions {
         if (archive.equals(NONE) || archive.equals(AUTO) && cluster != null) {
             return null;
         }
-        String url = archive.equals(AUTO) ? FILE + beside(data) : archive + part(cluster);
+        String url = archive.equals(AUTO) ? FILE + beside(data) : ofGroup(cluster);
         Place place = place(url);
         S3Options options = s3.options();
         return new ArchiveConfig(
@@ -201,11 +201,11 @@ final class ArchiveOptions {
                 Lease.Clock.SYSTEM);
     }
 
-    /** Which part of the archive is the group's: all where there is one group. */
-    private static String part(@Nullable Cluster cluster) {
+    /** The part of the archive that is the group's: all where there is one group. */
+    private String ofGroup(@Nullable Cluster cluster) {
         return cluster == null || cluster.groups().size() == 1
-                ? ""
-                : "/slots-" + cluster.group().slots();
+                ? archive
+                : archive.replaceFirst("/\\z", "") + "/slots-" + cluster.group().slots();
     }
 
     private ArchiveConfig.@Nullable Pruning pruning() {

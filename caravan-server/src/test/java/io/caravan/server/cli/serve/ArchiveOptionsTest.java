@@ -1,0 +1,78 @@
+package io.caravan.server.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterGroup;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
+import io.caravan.server.config.HostPort;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Where the archive is of a server that is alone, and of each group of a cluster. */
+class ArchiveOptionsTest {
+    @Command
+    private static final class Serve {
+        @Mixin
+        private ArchiveOptions archive;
+    }
+
+    private static Cluster cluster(int groups) {
+        UUID id = UUID.randomUUID();
+        return new Cluster(
+                new ClusterFile(IntStream.range(0, groups)
+                        .mapToObj(group ->
+                                ClusterGroup.of(id, SlotRange.ofGroup(group, groups), List.of(host("h" + group, group))))
+                        .toList()),
+                "h0",
+                null,
+                false,
+                InstantSource.system());
+    }
+
+    private static ClusterHost host(String id, int number) {
+        return new ClusterHost(id, address(number, 1), address(number, 2), address(number, 3));
+    }
+
+    private static HostPort address(int number, int port) {
+        return HostPort.parse("10.0.0." + (number + 1) + ":" + port);
+    }
+
+    private static @Nullable ArchiveConfig config(String archive, @Nullable Cluster cluster) {
+        Serve serve = new Serve();
+        new CommandLine(serve).parseArgs("--archive", archive);
+        return serve.archive.config(Path.of("data", "store"), cluster);
+    }
+
+    private static String location(String archive, @Nullable Cluster cluster) {
+        return Objects.requireNonNull(config(archive, cluster)).location();
+    }
+
+    @Test
+    void eachGroupHasAnArchiveOfItsOwn() {
+        assertThat(location("s3://bucket/folder", null)).isEqualTo("s3://bucket/folder");
+        assertThat(location("s3://bucket/folder/", cluster(1))).isEqualTo("s3://bucket/folder/");
+        assertThat(location("s3://bucket/folder", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
+        assertThat(location("s3://bucket/folder/", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
+        assertThat(location("s3://bucket/", cluster(2))).isEqualTo("s3://bucket/slots-0-8191");
+        assertThat(location("file:/folder", cluster(4))).isEqualTo("file:/folder/slots-0-4095");
+    }
+
+    @Test
+    void theHostsOfAClusterHaveNoneBesideTheirData() {
+        assertThat(config("auto", null)).isNotNull();
+        assertThat(config("auto", cluster(2))).isNull();
+    }
+}
