@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.server.cli.carry.CarryCommands;
+import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.cluster.ClusterCommandRun;
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.space.SpaceCommand;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.SlotRange;
@@ -27,6 +30,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -34,6 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClusterClient;
 
@@ -42,6 +47,8 @@ import redis.clients.jedis.RedisClusterClient;
 class ClusterGroupsTest {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Function<Console, CommandLine> OF_DOCUMENTS = console -> CarryCommands.addTo(
+            ClientCommands.addTo(new CommandLine(CommandLine.Model.CommandSpec.create()), console), console);
 
     @TempDir
     private static Path directory;
@@ -313,6 +320,44 @@ class ClusterGroupsTest {
         assertThat(ClusterCommandRun.of(SpaceCommand::commands, "rm", "limited/", "--server", asked)
                         .exitCode())
                 .isEqualTo(3);
+    }
+
+    /** What lists names lists those of all groups, or refuses: half of them look like all. */
+    @Test
+    void commandsForManyDocumentsMissNone() throws Exception {
+        List<String> names =
+                Stream.concat(namesIn(0, "many").limit(3), namesIn(1, "many").limit(3)).toList();
+        for (String name : names) {
+            assertThat(send(follower(0), "PUT", "/v1/stream/" + name, "1").statusCode()).isEqualTo(201);
+        }
+        for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
+            String asked = host.resp().toString();
+            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--match", "many-*", "--server", asked)
+                            .text()
+                            .lines())
+                    .containsExactlyInAnyOrderElementsOf(names);
+            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--limit", "2", "--server", asked)
+                            .text()
+                            .lines())
+                    .hasSize(2);
+            ClusterCommandRun export =
+                    ClusterCommandRun.of(OF_DOCUMENTS, "export", "--prefix", "many-", "--server", asked);
+            assertThat(export.exitCode()).as(export.text()).isZero();
+            assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
+            for (String command : List.of("copy", "move")) {
+                ClusterCommandRun carried = ClusterCommandRun.of(
+                        OF_DOCUMENTS,
+                        command,
+                        "--prefix",
+                        "many-",
+                        "--to",
+                        "127.0.0.1:1",
+                        "--server",
+                        asked);
+                assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
+                assertThat(carried.text()).contains("several groups");
+            }
+        }
     }
 
     @Test
