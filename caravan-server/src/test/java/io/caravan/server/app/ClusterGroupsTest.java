@@ -228,6 +228,22 @@ class ClusterGroupsTest {
         }
     }
 
+    /** Otherwise hosts whose files differ would pass it on in a circle, or say that there is no such document. */
+    @Test
+    void whatWasPassedOnIsNotPassedOnAgain() throws Exception {
+        String there = nameIn(1, "circle");
+        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
+            for (String path : List.of("/v1/stream/" + there, "/v1/documents?cursor=8192-0")) {
+                HttpResponse<String> refused = send(asked, "GET", path, "", "Caravan-Relayed", "x");
+                assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+                assertThat(refused.headers().firstValue("Caravan-Relayed")).hasValue("refused");
+            }
+        }
+        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1", "Caravan-Relayed", "x")
+                        .statusCode())
+                .isEqualTo(201);
+    }
+
     /** The names that a host lists, by pages. */
     private static List<String> listed(ClusterHost host, String prefix, int limit) throws Exception {
         List<String> names = new ArrayList<>();
