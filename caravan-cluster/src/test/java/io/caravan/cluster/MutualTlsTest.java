@@ -9,6 +9,9 @@ import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -62,6 +65,32 @@ final class MutualTlsTest {
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
             assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");
+        }
+    }
+
+    @Test
+    void whoLeadsIsToldToHostsWithACertificateOfTheSameAuthority() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        GroupConfig.Tls foreign = certificate("foreign");
+        try (Group group = new Group(directory, host -> ours).create()) {
+            group.append(1, "value");
+            String leader = group.awaitLeader();
+            GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
+            for (Host host : config.hosts()) {
+                assertThat(answer(config, ours, host))
+                        .hasValueSatisfying(answer -> assertThat(answer.leader()).isEqualTo(leader))
+                        .hasValueSatisfying(answer ->
+                                assertThat(answer.hosts()).containsExactlyInAnyOrderElementsOf(config.hosts()));
+                assertThat(answer(config, foreign, host)).as("to a stranger").isEmpty();
+                assertThat(answer(config, null, host)).as("without TLS").isEmpty();
+            }
+        }
+    }
+
+    private static Optional<GroupInquiry.Answer> answer(
+            GroupConfig group, GroupConfig.@Nullable Tls asking, Host asked) {
+        try (GroupInquiry inquiry = new GroupInquiry(group.group(), asking, Duration.ofSeconds(3))) {
+            return inquiry.ask(asked);
         }
     }
 
