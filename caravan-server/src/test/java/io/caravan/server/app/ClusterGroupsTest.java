@@ -26,11 +26,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -226,6 +229,41 @@ class ClusterGroupsTest {
             }
             assertThat(listed(host, "http-", 3)).containsExactlyInAnyOrderElementsOf(written);
         }
+    }
+
+    /** A relay looks each second whether its leader still leads: that of the document's group, not of its own. */
+    @Test
+    void aLiveReadOfAnotherGroupGoesOn() throws Exception {
+        String there = nameIn(1, "live");
+        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1").statusCode())
+                .isEqualTo(201);
+        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
+            HttpRequest live = HttpRequest.newBuilder(
+                            URI.create("http://" + asked.http() + "/v1/stream/" + there + "?live=sse&offset=now"))
+                    .timeout(Duration.ofSeconds(30))
+                    .build();
+            try (Stream<String> events = HTTP.send(live, BodyHandlers.ofLines()).body()) {
+                Iterator<String> lines = events.iterator();
+                long end = System.nanoTime() + Duration.ofMillis(2_500).toNanos();
+                for (int number = 0; System.nanoTime() < end; number++) {
+                    String value = "<" + number + ">";
+                    assertThat(call(leaders().get(1), "RPUSH", there, value)).startsWith(":");
+                    String data = Base64.getEncoder().encodeToString(value.getBytes(UTF_8));
+                    assertThat(await(lines, line -> line.contains(value) || line.contains(data)))
+                            .as("value %s arrives", value)
+                            .isTrue();
+                }
+            }
+        }
+    }
+
+    private static boolean await(Iterator<String> lines, Predicate<String> wanted) {
+        while (lines.hasNext()) {
+            if (wanted.test(lines.next())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Otherwise hosts whose files differ would pass it on in a circle, or say that there is no such document. */
