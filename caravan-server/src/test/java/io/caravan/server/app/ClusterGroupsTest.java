@@ -465,6 +465,42 @@ class ClusterGroupsTest {
         }
     }
 
+    @Test
+    void aGroupThatIsDownTakesNoOtherWithIt() throws Exception {
+        ClusterHost asked = cluster.awaitLeader(0);
+        String here = nameIn(0, "down");
+        String there = nameIn(1, "down");
+        assertThat(send(asked, "PUT", "/v1/stream/" + there, "1").statusCode()).isEqualTo(201);
+        List<ClusterHost> lost = cluster.hosts().subList(3, 6);
+        for (ClusterHost host : lost) {
+            cluster.stop(host.id());
+        }
+        try {
+            Eventually.await("no host leads the other group", () -> cluster.view(asked.id())
+                    .groups()
+                    .get(1)
+                    .leader()
+                    .isEmpty());
+            assertThat(call(asked, "RPUSH", here, "1")).isEqualTo(":1");
+            assertThat(call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
+            assertThat(send(asked, "GET", "/v1/stream/" + there, "").statusCode())
+                    .isEqualTo(503);
+            assertThat(send(asked, "GET", "/v1/documents?cursor=8192-0", "").statusCode())
+                    .isEqualTo(503);
+            assertThat(call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
+            ClusterCommandRun half =
+                    ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--server", asked.resp().toString());
+            assertThat(half.exitCode()).isEqualTo(1);
+            assertThat(half.text()).contains("no host leads the slots 8192-16383");
+        } finally {
+            for (ClusterHost host : lost) {
+                cluster.restart(host.id());
+            }
+            awaitAllKnown();
+        }
+        assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
+    }
+
     private static boolean answers(ClusterHost asked, String name) {
         try {
             return send(asked, "GET", "/v1/stream/" + name, "").statusCode() == 200;
