@@ -270,11 +270,17 @@ public final class Cluster {
         if (Set.copyOf(wanted).size() < wanted.size()) {
             throw new IllegalArgumentException("host " + joining.id() + " needs three addresses, each its own");
         }
-        for (ClusterHost host : hosts()) {
-            for (HostPort address : addresses(host)) {
-                if (wanted.contains(address)) {
+        for (GroupView each : groups) {
+            for (ClusterHost host : each.hosts()) {
+                if (each != own && host.id().equals(joining.id())) {
                     throw new IllegalArgumentException(
-                            "host " + host.id() + " has the address " + address + " already");
+                            "the group of the slots " + each.slots() + " has a host " + host.id() + " already");
+                }
+                for (HostPort address : addresses(host)) {
+                    if (wanted.contains(address)) {
+                        throw new IllegalArgumentException(
+                                "host " + host.id() + " has the address " + address + " already");
+                    }
                 }
             }
         }

@@ -67,6 +67,10 @@ class ClusterGroupsTest {
     @AfterAll
     static void stop() throws IOException {
         cluster.close();
+        Eventually.await(
+                "nobody asks who leads any more",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().startsWith("caravan-group-")));
     }
 
     /** Waits until both groups are led, and each host knows by whom. */
@@ -437,6 +441,16 @@ class ClusterGroupsTest {
                 leaders().get(0).resp().toString());
         assertThat(add.exitCode()).isEqualTo(1);
         assertThat(add.text()).contains("host x has the slots 8192-16383", "the group that was asked has 0-8191");
+    }
+
+    @Test
+    void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
+        ClusterHost other = follower(1);
+        ClusterHost asked = leaders().get(0);
+        assertThat(call(asked, "CARAVAN.HOSTS", "ADD", "x", "127.0.0.1:11", other.resp().toString(), "127.0.0.1:13"))
+                .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
+        assertThat(call(asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
+                .startsWith("-ERR the group of the slots 8192-16383 has a host " + other.id());
     }
 
     @Test
