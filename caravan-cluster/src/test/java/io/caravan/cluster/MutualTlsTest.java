@@ -78,7 +78,8 @@ final class MutualTlsTest {
             GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
             for (Host host : config.hosts()) {
                 assertThat(answer(config, ours, host))
-                        .hasValueSatisfying(answer -> assertThat(answer.leader()).isEqualTo(leader))
+                        .hasValueSatisfying(
+                                answer -> assertThat(answer.leader()).isEqualTo(leader))
                         .hasValueSatisfying(answer ->
                                 assertThat(answer.hosts()).containsExactlyInAnyOrderElementsOf(config.hosts()));
                 assertThat(answer(config, foreign, host)).as("to a stranger").isEmpty();

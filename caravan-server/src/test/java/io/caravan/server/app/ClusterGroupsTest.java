@@ -383,10 +383,12 @@ class ClusterGroupsTest {
     /** What lists names lists those of all groups, or refuses: half of them look like all. */
     @Test
     void commandsForManyDocumentsMissNone() throws Exception {
-        List<String> names =
-                Stream.concat(namesIn(0, "many").limit(3), namesIn(1, "many").limit(3)).toList();
+        List<String> names = Stream.concat(
+                        namesIn(0, "many").limit(3), namesIn(1, "many").limit(3))
+                .toList();
         for (String name : names) {
-            assertThat(send(follower(0), "PUT", "/v1/stream/" + name, "1").statusCode()).isEqualTo(201);
+            assertThat(send(follower(0), "PUT", "/v1/stream/" + name, "1").statusCode())
+                    .isEqualTo(201);
         }
         for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
             String asked = host.resp().toString();
@@ -404,14 +406,7 @@ class ClusterGroupsTest {
             assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
             for (String command : List.of("copy", "move")) {
                 ClusterCommandRun carried = ClusterCommandRun.of(
-                        OF_DOCUMENTS,
-                        command,
-                        "--prefix",
-                        "many-",
-                        "--to",
-                        "127.0.0.1:1",
-                        "--server",
-                        asked);
+                        OF_DOCUMENTS, command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", asked);
                 assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
                 assertThat(carried.text()).contains("several groups");
             }
@@ -447,7 +442,14 @@ class ClusterGroupsTest {
     void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
         ClusterHost other = follower(1);
         ClusterHost asked = leaders().get(0);
-        assertThat(call(asked, "CARAVAN.HOSTS", "ADD", "x", "127.0.0.1:11", other.resp().toString(), "127.0.0.1:13"))
+        assertThat(call(
+                        asked,
+                        "CARAVAN.HOSTS",
+                        "ADD",
+                        "x",
+                        "127.0.0.1:11",
+                        other.resp().toString(),
+                        "127.0.0.1:13"))
                 .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
         assertThat(call(asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
                 .startsWith("-ERR the group of the slots 8192-16383 has a host " + other.id());
@@ -490,11 +492,9 @@ class ClusterGroupsTest {
             cluster.stop(host.id());
         }
         try {
-            Eventually.await("no host leads the other group", () -> cluster.view(asked.id())
-                    .groups()
-                    .get(1)
-                    .leader()
-                    .isEmpty());
+            Eventually.await(
+                    "no host leads the other group",
+                    () -> cluster.view(asked.id()).groups().get(1).leader().isEmpty());
             assertThat(call(asked, "RPUSH", here, "1")).isEqualTo(":1");
             assertThat(call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
             assertThat(send(asked, "GET", "/v1/stream/" + there, "").statusCode())
@@ -502,8 +502,8 @@ class ClusterGroupsTest {
             assertThat(send(asked, "GET", "/v1/documents?cursor=8192-0", "").statusCode())
                     .isEqualTo(503);
             assertThat(call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
-            ClusterCommandRun half =
-                    ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--server", asked.resp().toString());
+            ClusterCommandRun half = ClusterCommandRun.of(
+                    OF_DOCUMENTS, "ls", "--server", asked.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);
             assertThat(half.text()).contains("no host leads the slots 8192-16383");
         } finally {

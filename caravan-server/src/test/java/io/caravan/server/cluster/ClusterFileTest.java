@@ -72,8 +72,9 @@ class ClusterFileTest {
     @Test
     void hostsWithTheSameSlotsAreAGroup() throws IOException {
         ClusterFile file = read(GROUP + six() + slots("8192-16383", "a", "c", "e") + slots("0-8191", "b", "d", "f"));
-        assertThat(file.groups()).extracting(ClusterGroup::slots).containsExactly(
-                SlotRange.ofGroup(0, 2), SlotRange.ofGroup(1, 2));
+        assertThat(file.groups())
+                .extracting(ClusterGroup::slots)
+                .containsExactly(SlotRange.ofGroup(0, 2), SlotRange.ofGroup(1, 2));
         assertThat(file.groupOf("f").hosts()).extracting(ClusterHost::id).containsExactly("b", "d", "f");
         assertThat(file.groupOf("a").hosts()).extracting(ClusterHost::id).containsExactly("a", "c", "e");
         assertThat(file.groups()).extracting(ClusterGroup::id).doesNotHaveDuplicates();
@@ -94,7 +95,9 @@ class ClusterFileTest {
         refused(GROUP + six() + slots("0-8191", "a", "b") + slots("0-8192", "c") + second, "behind slot", "0-8192");
         refused(GROUP + six() + slots("0-8190", "a", "b", "c") + second, "behind slot 8190 come 8192-16383");
         refused(GROUP + six() + slots("0-8192", "a", "b", "c") + second, "behind slot 8192 come 8192-16383");
-        refused(GROUP + six() + first + slots("8192-16382", "d", "e", "f"), "no host has the slots from 16383 to 16383");
+        refused(
+                GROUP + six() + first + slots("8192-16382", "d", "e", "f"),
+                "no host has the slots from 16383 to 16383");
         refused(GROUP + six() + slots("1-8191", "a", "b", "c") + second, "come 1-8191");
         refused(GROUP + six() + first + slots("8192-16384", "d", "e", "f"), "'d.slots'", "from 0 to 16383");
         refused(GROUP + six() + first + slots("16383-8192", "d", "e", "f"), "'d.slots'", "the first before the last");

@@ -167,8 +167,9 @@ public abstract class ClientCommand implements Callable<Integer> {
      */
     protected final void requireAllListed(SourceServer source) throws IOException {
         if (!source.isNamed() && leaders().size() > 1) {
-            throw ClientException.failed("the server's cluster has several groups, of which it lists one over RESP: name any of"
-                    + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
+            throw ClientException.failed(
+                    "the server's cluster has several groups, of which it lists one over RESP: name any of"
+                            + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
         }
     }
 

@@ -33,8 +33,8 @@ class ArchiveOptionsTest {
         UUID id = UUID.randomUUID();
         return new Cluster(
                 new ClusterFile(IntStream.range(0, groups)
-                        .mapToObj(group ->
-                                ClusterGroup.of(id, SlotRange.ofGroup(group, groups), List.of(host("h" + group, group))))
+                        .mapToObj(group -> ClusterGroup.of(
+                                id, SlotRange.ofGroup(group, groups), List.of(host("h" + group, group))))
                         .toList()),
                 "h0",
                 null,
