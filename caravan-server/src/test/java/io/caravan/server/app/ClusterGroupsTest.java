@@ -67,10 +67,6 @@ class ClusterGroupsTest {
     @AfterAll
     static void stop() throws IOException {
         cluster.close();
-        Eventually.await(
-                "nobody asks who leads any more",
-                () -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().startsWith("caravan-group-")));
     }
 
     /** Waits until both groups are led, and each host knows by whom. */
