@@ -257,6 +257,39 @@ class ClusterGroupsTest {
         }
     }
 
+    /** Otherwise the stop waits for it as long as it may, and cuts it; a leader hands over only then. */
+    @Test
+    void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
+        ClusterHost asked = follower(0);
+        String path = "/v1/stream/" + nameIn(1, "ended");
+        assertThat(send(asked, "PUT", path, "1").statusCode()).isEqualTo(201);
+        URI address = URI.create("http://" + asked.http());
+        String body = "{\"streams\":[{\"path\":\"" + path + "\",\"offset\":\"-1\"}]}";
+        try (Stream<String> one = HTTP.send(
+                                HttpRequest.newBuilder(address.resolve(path + "?live=sse&offset=-1"))
+                                        .build(),
+                                BodyHandlers.ofLines())
+                        .body();
+                Stream<String> many = HTTP.send(
+                                HttpRequest.newBuilder(address.resolve("/v1/live"))
+                                        .POST(BodyPublishers.ofString(body))
+                                        .build(),
+                                BodyHandlers.ofLines())
+                        .body()) {
+            Iterator<String> ofOne = one.iterator();
+            Iterator<String> ofMany = many.iterator();
+            assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
+            assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
+            cluster.stop(asked.id());
+            // What is cut throws.
+            assertThat(await(ofOne, line -> false)).isFalse();
+            assertThat(await(ofMany, line -> false)).isFalse();
+        } finally {
+            cluster.restart(asked.id());
+            awaitAllKnown();
+        }
+    }
+
     private static boolean await(Iterator<String> lines, Predicate<String> wanted) {
         while (lines.hasNext()) {
             if (wanted.test(lines.next())) {

@@ -184,6 +184,12 @@ public final class Relay {
             }
         }
 
+        /** Whether it waits for values, and not only to be answered. */
+        private boolean isLive() {
+            return exchange.request().query().get("live") != null
+                    || route.operation().equals(StreamReads.FOLLOW);
+        }
+
         private boolean isRead() {
             HttpMethod method = exchange.request().method();
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
@@ -214,7 +220,7 @@ public final class Relay {
         @Override
         public void channelActive(ChannelHandlerContext context) {
             exchange.atEnd(context::close);
-            if (exchange.request().query().get("live") != null) {
+            if (passage.isLive()) {
                 exchange.onDrain(() -> endLive(context));
             }
             look = context.executor()
