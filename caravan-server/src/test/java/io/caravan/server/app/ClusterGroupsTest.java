@@ -203,8 +203,8 @@ class ClusterGroupsTest {
             int expected = group;
             String listed = call(leaders().get(group), "SCAN", "0", "COUNT", "1000", "MATCH", "client-*");
             assertThat(names)
-                    .allMatch(name -> listed.contains("$" + name + "]")
-                            || listed.contains("$" + name + ",") == (group(name) == expected));
+                    .allMatch(name -> (listed.contains("$" + name + "]") || listed.contains("$" + name + ","))
+                            == (group(name) == expected));
         }
     }
 
