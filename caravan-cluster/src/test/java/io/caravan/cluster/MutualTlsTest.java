@@ -10,7 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.UUID;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -40,23 +41,6 @@ final class MutualTlsTest {
     }
 
     @Test
-    void aStrangerIsNotToldWhoLeads() throws Exception {
-        GroupConfig.Tls ours = certificate("ours");
-        try (Group group = new Group(directory, host -> ours).create()) {
-            Host leader = group.member(group.awaitLeader()).hosts().get(0);
-            UUID id = group.config("a", GroupConfig.Start.AGAIN).group();
-            Duration patience = Duration.ofSeconds(5);
-            try (GroupInquiry friend = new GroupInquiry(id, ours, patience);
-                    GroupInquiry foreign = new GroupInquiry(id, certificate("foreign"), patience);
-                    GroupInquiry nobody = new GroupInquiry(id, null, patience)) {
-                assertThat(friend.ask(leader)).isPresent();
-                assertThat(foreign.ask(leader)).isEmpty();
-                assertThat(nobody.ask(leader)).isEmpty();
-            }
-        }
-    }
-
-    @Test
     void filesAreSentWithTheSameCertificates() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         try (Group group = new Group(directory, host -> ours).create()) {
@@ -81,6 +65,33 @@ final class MutualTlsTest {
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
             assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");
+        }
+    }
+
+    @Test
+    void whoLeadsIsToldToHostsWithACertificateOfTheSameAuthority() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        GroupConfig.Tls foreign = certificate("foreign");
+        try (Group group = new Group(directory, host -> ours).create()) {
+            group.append(1, "value");
+            String leader = group.awaitLeader();
+            GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
+            for (Host host : config.hosts()) {
+                assertThat(answer(config, ours, host))
+                        .hasValueSatisfying(
+                                answer -> assertThat(answer.leader()).isEqualTo(leader))
+                        .hasValueSatisfying(answer ->
+                                assertThat(answer.hosts()).containsExactlyInAnyOrderElementsOf(config.hosts()));
+                assertThat(answer(config, foreign, host)).as("to a stranger").isEmpty();
+                assertThat(answer(config, null, host)).as("without TLS").isEmpty();
+            }
+        }
+    }
+
+    private static Optional<GroupInquiry.Answer> answer(
+            GroupConfig group, GroupConfig.@Nullable Tls asking, Host asked) {
+        try (GroupInquiry inquiry = new GroupInquiry(group.group(), asking, Duration.ofSeconds(3))) {
+            return inquiry.ask(asked);
         }
     }
 

@@ -168,7 +168,7 @@ public final class Server implements AutoCloseable {
                 cluster == null ? Promise.of(config.durability()) : Promise.REPLICATED);
         documents = opened;
         opened.readBarrier(readBarrier());
-        if (cluster != null) {
+        if (cluster != null && cluster.groups().size() > 1) {
             opened.keepTo(name -> cluster.owns(name.toBytes()));
         }
         return opened;

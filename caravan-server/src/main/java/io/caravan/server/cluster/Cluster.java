@@ -104,7 +104,7 @@ public final class Cluster {
 
     /** Whether a document is in this host's group, by its slot. */
     public boolean owns(byte[] name) {
-        return others.isEmpty() || own.slots().contains(Slots.of(name));
+        return own.slots().contains(Slots.of(name));
     }
 
     /** The hosts that the group has now, by id; those of the file while this host does not know of any. */
@@ -270,11 +270,17 @@ public final class Cluster {
         if (Set.copyOf(wanted).size() < wanted.size()) {
             throw new IllegalArgumentException("host " + joining.id() + " needs three addresses, each its own");
         }
-        for (ClusterHost host : hosts()) {
-            for (HostPort address : addresses(host)) {
-                if (wanted.contains(address)) {
+        for (GroupView each : groups) {
+            for (ClusterHost host : each.hosts()) {
+                if (each != own && host.id().equals(joining.id())) {
                     throw new IllegalArgumentException(
-                            "host " + host.id() + " has the address " + address + " already");
+                            "the group of the slots " + each.slots() + " has a host " + host.id() + " already");
+                }
+                for (HostPort address : addresses(host)) {
+                    if (wanted.contains(address)) {
+                        throw new IllegalArgumentException(
+                                "host " + host.id() + " has the address " + address + " already");
+                    }
                 }
             }
         }

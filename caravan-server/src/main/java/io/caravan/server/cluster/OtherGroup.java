@@ -26,6 +26,8 @@ final class OtherGroup implements AutoCloseable {
     private final GroupView view;
     private volatile Heard heard;
     private @Nullable Asking asking;
+    /** Whether the last question could not even be asked; of the thread that asks. */
+    private boolean failing;
 
     /** What was heard last. */
     private record Heard(List<ClusterHost> hosts, @Nullable ClusterHost leader) {}
@@ -51,26 +53,34 @@ final class OtherGroup implements AutoCloseable {
         asking = new Asking(thread, inquiry);
     }
 
-    /** Asks one host after another, the one that leads first, until one knows who does. */
-    private void ask(GroupInquiry inquiry) {
+    /** Does not throw: what throws is not run again, and certificates that are being replaced can be read a moment later. */
+    void ask(GroupInquiry inquiry) {
+        boolean led = false;
         try {
-            Set<ClusterHost> inOrder = new LinkedHashSet<>();
-            view.leader().ifPresent(inOrder::add);
-            inOrder.addAll(heard.hosts());
-            inOrder.addAll(group.hosts());
-            boolean led = inOrder.stream()
-                    .flatMap(host -> inquiry.ask(host.member()).stream())
-                    .anyMatch(this::hear);
-            if (!led) {
-                heard = new Heard(heard.hosts(), null);
-            }
-            // Notices now, and not when somebody asks, that it is another one.
-            view.since();
+            led = askInOrder(inquiry);
+            failing = false;
         } catch (RuntimeException | Error problem) {
-            // What throws is not run again by itself.
-            LOG.error("cannot ask who leads the slots {}, and does not ask again", group.slots(), problem);
-            throw problem;
+            if (!failing) {
+                LOG.error("cannot ask who leads the slots {}, trying again", group.slots(), problem);
+            }
+            failing = true;
         }
+        if (!led) {
+            heard = new Heard(heard.hosts(), null);
+        }
+        // Notices now, and not when somebody asks, that it is another one.
+        view.since();
+    }
+
+    /** Asks one host after another, the one that leads first, until one knows who does; returns whether one did. */
+    private boolean askInOrder(GroupInquiry inquiry) {
+        Set<ClusterHost> inOrder = new LinkedHashSet<>();
+        view.leader().ifPresent(inOrder::add);
+        inOrder.addAll(heard.hosts());
+        inOrder.addAll(group.hosts());
+        return inOrder.stream()
+                .flatMap(host -> inquiry.ask(host.member()).stream())
+                .anyMatch(this::hear);
     }
 
     /** Keeps what a host said, and returns whether it knows who leads. */
@@ -85,6 +95,7 @@ final class OtherGroup implements AutoCloseable {
     @Override
     public void close() {
         Asking begun = asking;
+        asking = null;
         if (begun != null) {
             // The connection is the thread's own.
             begun.thread().execute(begun.inquiry()::close);

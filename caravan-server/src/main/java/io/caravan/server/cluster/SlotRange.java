@@ -1,5 +1,6 @@
 package io.caravan.server.cluster;
 
+import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -12,6 +13,10 @@ import java.util.regex.Pattern;
 public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     /** What the only group of a cluster has. */
     public static final SlotRange ALL = new SlotRange(0, Slots.COUNT - 1);
+
+    /** By both, as only what is equal may compare so: different slots of one beginning are not one group's. */
+    private static final Comparator<SlotRange> ORDER =
+            Comparator.comparingInt(SlotRange::first).thenComparingInt(SlotRange::last);
 
     private static final Pattern TEXT = Pattern.compile("([0-9]{1,5})-([0-9]{1,5})");
 
@@ -52,8 +57,7 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
 
     @Override
     public int compareTo(SlotRange other) {
-        int byFirst = Integer.compare(first, other.first);
-        return byFirst == 0 ? Integer.compare(last, other.last) : byFirst;
+        return ORDER.compare(this, other);
     }
 
     @Override

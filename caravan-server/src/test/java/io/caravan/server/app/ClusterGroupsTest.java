@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.server.cli.carry.CarryCommands;
+import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.cluster.ClusterCommandRun;
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.space.SpaceCommand;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.SlotRange;
@@ -23,10 +26,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -34,6 +41,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClusterClient;
 
@@ -42,6 +50,8 @@ import redis.clients.jedis.RedisClusterClient;
 class ClusterGroupsTest {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Function<Console, CommandLine> OF_DOCUMENTS = console -> CarryCommands.addTo(
+            ClientCommands.addTo(new CommandLine(CommandLine.Model.CommandSpec.create()), console), console);
 
     @TempDir
     private static Path directory;
@@ -193,8 +203,8 @@ class ClusterGroupsTest {
             int expected = group;
             String listed = call(leaders().get(group), "SCAN", "0", "COUNT", "1000", "MATCH", "client-*");
             assertThat(names)
-                    .allMatch(name -> listed.contains("$" + name + "]")
-                            || listed.contains("$" + name + ",") == (group(name) == expected));
+                    .allMatch(name -> (listed.contains("$" + name + "]") || listed.contains("$" + name + ","))
+                            == (group(name) == expected));
         }
     }
 
@@ -219,6 +229,90 @@ class ClusterGroupsTest {
             }
             assertThat(listed(host, "http-", 3)).containsExactlyInAnyOrderElementsOf(written);
         }
+    }
+
+    /** A relay looks each second whether its leader still leads: that of the document's group, not of its own. */
+    @Test
+    void aLiveReadOfAnotherGroupGoesOn() throws Exception {
+        String there = nameIn(1, "live");
+        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1").statusCode())
+                .isEqualTo(201);
+        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
+            HttpRequest live = HttpRequest.newBuilder(
+                            URI.create("http://" + asked.http() + "/v1/stream/" + there + "?live=sse&offset=now"))
+                    .timeout(Duration.ofSeconds(30))
+                    .build();
+            try (Stream<String> events = HTTP.send(live, BodyHandlers.ofLines()).body()) {
+                Iterator<String> lines = events.iterator();
+                long end = System.nanoTime() + Duration.ofMillis(2_500).toNanos();
+                for (int number = 0; System.nanoTime() < end; number++) {
+                    String value = "<" + number + ">";
+                    assertThat(call(leaders().get(1), "RPUSH", there, value)).startsWith(":");
+                    String data = Base64.getEncoder().encodeToString(value.getBytes(UTF_8));
+                    assertThat(await(lines, line -> line.contains(value) || line.contains(data)))
+                            .as("value %s arrives", value)
+                            .isTrue();
+                }
+            }
+        }
+    }
+
+    /** Otherwise the stop waits for it as long as it may, and cuts it; a leader hands over only then. */
+    @Test
+    void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
+        ClusterHost asked = follower(0);
+        String path = "/v1/stream/" + nameIn(1, "ended");
+        assertThat(send(asked, "PUT", path, "1").statusCode()).isEqualTo(201);
+        URI address = URI.create("http://" + asked.http());
+        String body = "{\"streams\":[{\"path\":\"" + path + "\",\"offset\":\"-1\"}]}";
+        try (Stream<String> one = HTTP.send(
+                                HttpRequest.newBuilder(address.resolve(path + "?live=sse&offset=-1"))
+                                        .build(),
+                                BodyHandlers.ofLines())
+                        .body();
+                Stream<String> many = HTTP.send(
+                                HttpRequest.newBuilder(address.resolve("/v1/live"))
+                                        .POST(BodyPublishers.ofString(body))
+                                        .build(),
+                                BodyHandlers.ofLines())
+                        .body()) {
+            Iterator<String> ofOne = one.iterator();
+            Iterator<String> ofMany = many.iterator();
+            assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
+            assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
+            cluster.stop(asked.id());
+            // What is cut throws.
+            assertThat(await(ofOne, line -> false)).isFalse();
+            assertThat(await(ofMany, line -> false)).isFalse();
+        } finally {
+            cluster.restart(asked.id());
+            awaitAllKnown();
+        }
+    }
+
+    private static boolean await(Iterator<String> lines, Predicate<String> wanted) {
+        while (lines.hasNext()) {
+            if (wanted.test(lines.next())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Otherwise hosts whose files differ would pass it on in a circle, or say that there is no such document. */
+    @Test
+    void whatWasPassedOnIsNotPassedOnAgain() throws Exception {
+        String there = nameIn(1, "circle");
+        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
+            for (String path : List.of("/v1/stream/" + there, "/v1/documents?cursor=8192-0")) {
+                HttpResponse<String> refused = send(asked, "GET", path, "", "Caravan-Relayed", "x");
+                assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+                assertThat(refused.headers().firstValue("Caravan-Relayed")).hasValue("refused");
+            }
+        }
+        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1", "Caravan-Relayed", "x")
+                        .statusCode())
+                .isEqualTo(201);
     }
 
     /** The names that a host lists, by pages. */
@@ -315,6 +409,39 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
+    /** What lists names lists those of all groups, or refuses: half of them look like all. */
+    @Test
+    void commandsForManyDocumentsMissNone() throws Exception {
+        List<String> names = Stream.concat(
+                        namesIn(0, "many").limit(3), namesIn(1, "many").limit(3))
+                .toList();
+        for (String name : names) {
+            assertThat(send(follower(0), "PUT", "/v1/stream/" + name, "1").statusCode())
+                    .isEqualTo(201);
+        }
+        for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
+            String asked = host.resp().toString();
+            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--match", "many-*", "--server", asked)
+                            .text()
+                            .lines())
+                    .containsExactlyInAnyOrderElementsOf(names);
+            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--limit", "2", "--server", asked)
+                            .text()
+                            .lines())
+                    .hasSize(2);
+            ClusterCommandRun export =
+                    ClusterCommandRun.of(OF_DOCUMENTS, "export", "--prefix", "many-", "--server", asked);
+            assertThat(export.exitCode()).as(export.text()).isZero();
+            assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
+            for (String command : List.of("copy", "move")) {
+                ClusterCommandRun carried = ClusterCommandRun.of(
+                        OF_DOCUMENTS, command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", asked);
+                assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
+                assertThat(carried.text()).contains("several groups");
+            }
+        }
+    }
+
     @Test
     void aHostJoinsItsOwnGroupOnly() throws Exception {
         String text = """
@@ -341,6 +468,23 @@ class ClusterGroupsTest {
     }
 
     @Test
+    void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
+        ClusterHost other = follower(1);
+        ClusterHost asked = leaders().get(0);
+        assertThat(call(
+                        asked,
+                        "CARAVAN.HOSTS",
+                        "ADD",
+                        "x",
+                        "127.0.0.1:11",
+                        other.resp().toString(),
+                        "127.0.0.1:13"))
+                .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
+        assertThat(call(asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
+                .startsWith("-ERR the group of the slots 8192-16383 has a host " + other.id());
+    }
+
+    @Test
     void anotherLeaderOfAGroupIsFoundByTheHostsOfTheOther() throws Exception {
         ClusterHost lost = cluster.awaitLeader(1);
         ClusterHost asked = follower(0);
@@ -364,6 +508,40 @@ class ClusterGroupsTest {
             cluster.restart(lost.id());
             awaitAllKnown();
         }
+    }
+
+    @Test
+    void aGroupThatIsDownTakesNoOtherWithIt() throws Exception {
+        ClusterHost asked = cluster.awaitLeader(0);
+        String here = nameIn(0, "down");
+        String there = nameIn(1, "down");
+        assertThat(send(asked, "PUT", "/v1/stream/" + there, "1").statusCode()).isEqualTo(201);
+        List<ClusterHost> lost = cluster.hosts().subList(3, 6);
+        for (ClusterHost host : lost) {
+            cluster.stop(host.id());
+        }
+        try {
+            Eventually.await(
+                    "no host leads the other group",
+                    () -> cluster.view(asked.id()).groups().get(1).leader().isEmpty());
+            assertThat(call(asked, "RPUSH", here, "1")).isEqualTo(":1");
+            assertThat(call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
+            assertThat(send(asked, "GET", "/v1/stream/" + there, "").statusCode())
+                    .isEqualTo(503);
+            assertThat(send(asked, "GET", "/v1/documents?cursor=8192-0", "").statusCode())
+                    .isEqualTo(503);
+            assertThat(call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
+            ClusterCommandRun half = ClusterCommandRun.of(
+                    OF_DOCUMENTS, "ls", "--server", asked.resp().toString());
+            assertThat(half.exitCode()).isEqualTo(1);
+            assertThat(half.text()).contains("no host leads the slots 8192-16383");
+        } finally {
+            for (ClusterHost host : lost) {
+                cluster.restart(host.id());
+            }
+            awaitAllKnown();
+        }
+        assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
     }
 
     private static boolean answers(ClusterHost asked, String name) {

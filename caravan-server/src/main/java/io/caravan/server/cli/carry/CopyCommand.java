@@ -82,6 +82,9 @@ final class CopyCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        if (name == null) {
+            requireAllListed(source);
+        }
         if (follow) {
             follow(output);
         } else {

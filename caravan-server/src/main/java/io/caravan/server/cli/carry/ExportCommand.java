@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
@@ -11,6 +12,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -93,18 +95,28 @@ final class ExportCommand extends ClientCommand {
     }
 
     private void export(ExportWriter writer, Set<DocumentName> without) throws IOException {
-        try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                Exporter exporter = new Exporter(new RespCarrier(this::connect), writer, progress)) {
-            if (name != null && !without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
-                throw ClientException.missing(name);
+        List<ServerConnection.Connector> servers = name == null ? leaders() : List.of(this::connect);
+        boolean whole = true;
+        try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
+            for (ServerConnection.Connector server : servers) {
+                whole &= export(new Exporter(new RespCarrier(server), writer, progress), without);
             }
+        }
+        if (!whole) {
+            throw ClientException.otherState("not all documents were exported; try again with --resume");
+        }
+    }
+
+    /** Exports what one server has, and returns whether nothing failed. */
+    private boolean export(Exporter from, Set<DocumentName> without) throws IOException {
+        try (Exporter exporter = from) {
             if (name == null) {
                 exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
+            } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
+                throw ClientException.missing(name);
             }
-            if (!exporter.failures().isEmpty()) {
-                exporter.failures().forEach(this::tell);
-                throw ClientException.otherState("not all documents were exported; try again with --resume");
-            }
+            exporter.failures().forEach(this::tell);
+            return exporter.failures().isEmpty();
         }
     }
 }

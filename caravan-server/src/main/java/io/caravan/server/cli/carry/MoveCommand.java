@@ -89,6 +89,9 @@ final class MoveCommand extends ClientCommand {
         check(name == null != (prefix == null), "either NAME or --prefix says what to move");
         check(!abandon || !forget, "--abandon and --forget exclude each other");
         check(!forget || name != null, "--forget needs NAME");
+        if (name == null) {
+            requireAllListed(source);
+        }
         if (forget) {
             forget(output, Objects.requireNonNull(name));
         } else if (abandon) {

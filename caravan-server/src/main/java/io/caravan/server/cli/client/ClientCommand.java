@@ -110,28 +110,40 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    /**
+     * Ways to the host that leads, one for each group of the server's cluster. It is the server itself when that is alone, or
+     * leads the only group: where it was reached, its own address may not lead.
+     *
+     * @throws ClientException when a group has none that leads
+     */
+    protected final List<ServerConnection.Connector> leaders() throws IOException {
+        ServerInfo info;
+        try (ServerConnection connection = connect()) {
+            info = connection.info();
+        }
+        List<HostPort> found = ClusterLeaders.of(info);
+        if (found.isEmpty() || found.size() == 1 && info.text("cluster_role").equals("leader")) {
+            return List.of(this::connect);
+        }
+        return found.stream()
+                .<ServerConnection.Connector>map(
+                        leader -> () -> connectionOptions.connect(console.environment(), leader))
+                .toList();
+    }
+
     /** What a command does in each group of a cluster. */
     protected interface InGroup {
         void run(ServerConnection leader) throws IOException;
     }
 
     /**
-     * Does something at the host that leads, in each group of the server's cluster; at the server itself when that is alone.
+     * Does something at each of {@link #leaders}.
      *
      * @throws ClientException when a group has none that leads; nothing was done then
      */
     protected final void inEachGroup(InGroup action) throws IOException {
-        List<HostPort> leaders;
-        try (ServerConnection connection = connect()) {
-            List<HostPort> found = ClusterLeaders.of(connection.info());
-            if (found.isEmpty()) {
-                action.run(connection);
-                return;
-            }
-            leaders = found;
-        }
-        for (HostPort leader : leaders) {
-            try (ServerConnection connection = connectionOptions.connect(console.environment(), leader)) {
+        for (ServerConnection.Connector leader : leaders()) {
+            try (ServerConnection connection = leader.connect()) {
                 action.run(connection);
             }
         }
@@ -146,6 +158,19 @@ public abstract class ClientCommand implements Callable<Integer> {
     protected final Carrier carrierFrom(SourceServer source) throws IOException {
         Carrier carrier = source.carrier(connectionOptions, console.environment());
         return carrier == null ? new RespCarrier(this::connect) : carrier;
+    }
+
+    /**
+     * Checks that the source lists all documents: over RESP, a host of a cluster lists those of its own group.
+     *
+     * @throws ClientException when there are others
+     */
+    protected final void requireAllListed(SourceServer source) throws IOException {
+        if (!source.isNamed() && leaders().size() > 1) {
+            throw ClientException.failed(
+                    "the server's cluster has several groups, of which it lists one over RESP: name any of"
+                            + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
+        }
     }
 
     /** Connects to a Redis, with the same timeout. */

@@ -27,25 +27,29 @@ final class ListCommand extends ClientCommand {
     @Option(names = "--limit", paramLabel = "N", description = "Print at most this many names.")
     private @Nullable Long limit;
 
+    private long left;
+
     ListCommand(Console console) {
         super(console);
     }
 
     @Override
     protected void run(Output output) throws IOException {
-        long left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
-        try (Documents documents = documents()) {
-            byte @Nullable [] pattern = glob == null ? null : bytes(glob);
-            Names names = Names.before();
-            do {
-                names = documents.scan(names, pattern);
-                for (byte[] name : names.names()) {
-                    if (left-- > 0) {
-                        print(name, output);
-                    }
+        left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
+        byte @Nullable [] pattern = glob == null ? null : bytes(glob);
+        inEachGroup(leader -> print(new Documents(leader), pattern, output));
+    }
+
+    private void print(Documents documents, byte @Nullable [] pattern, Output output) throws IOException {
+        Names names = Names.before();
+        do {
+            names = documents.scan(names, pattern);
+            for (byte[] name : names.names()) {
+                if (left-- > 0) {
+                    print(name, output);
                 }
-            } while (!names.last() && left > 0);
-        }
+            }
+        } while (!names.last() && left > 0);
     }
 
     private void print(byte[] name, Output output) throws IOException {

@@ -37,6 +37,10 @@ public final class SourceServer {
             description = "Certificates (PEM) of the authorities to trust there instead of Java's defaults.")
     private @Nullable Path authorities;
 
+    boolean isNamed() {
+        return url != null;
+    }
+
     /** Documents there; null when no such server is named. */
     @Nullable
     Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {

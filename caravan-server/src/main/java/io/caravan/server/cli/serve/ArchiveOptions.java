@@ -184,7 +184,7 @@ final class ArchiveOptions {
         if (archive.equals(NONE) || archive.equals(AUTO) && cluster != null) {
             return null;
         }
-        String url = archive.equals(AUTO) ? FILE + beside(data) : ofGroup(archive, cluster);
+        String url = archive.equals(AUTO) ? FILE + beside(data) : ofGroup(cluster);
         Place place = place(url);
         S3Options options = s3.options();
         return new ArchiveConfig(
@@ -202,10 +202,10 @@ final class ArchiveOptions {
     }
 
     /** The part of the archive that is the group's: all where there is one group. */
-    private static String ofGroup(String archive, @Nullable Cluster cluster) {
+    private String ofGroup(@Nullable Cluster cluster) {
         return cluster == null || cluster.groups().size() == 1
                 ? archive
-                : archive.replaceFirst("/+$", "") + "/slots-" + cluster.group().slots();
+                : archive.replaceFirst("/\\z", "") + "/slots-" + cluster.group().slots();
     }
 
     private ArchiveConfig.@Nullable Pruning pruning() {

@@ -104,7 +104,8 @@ final class Routes {
                         WRITE,
                         Set.of(200, 404, 409, 410, 421, 429, 507),
                         new StreamBatches(endpoints)::change),
-                new Route(POST, "/v1/live", "followStreams", READ, Set.of(200, 409), endpoints.current(reads::follow)),
+                new Route(
+                        POST, "/v1/live", StreamReads.FOLLOW, READ, Set.of(200, 409), endpoints.current(reads::follow)),
                 new Route(
                         GET,
                         "/v1/documents",

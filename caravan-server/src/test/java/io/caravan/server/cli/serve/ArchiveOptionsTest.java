@@ -5,61 +5,74 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
-import java.io.IOException;
-import java.nio.file.Files;
+import io.caravan.server.cluster.ClusterGroup;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.SlotRange;
+import io.caravan.server.config.HostPort;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
-/** Where the archive of a host is. */
+/** Where the archive is of a server that is alone, and of each group of a cluster. */
 class ArchiveOptionsTest {
-    @TempDir
-    private Path directory;
-
-    private static @Nullable ArchiveConfig config(@Nullable Cluster cluster, String... options) {
-        return CommandLine.populateCommand(new ArchiveOptions(), options).config(Path.of("data"), cluster);
+    @Command
+    private static final class Serve {
+        @Mixin
+        private ArchiveOptions archive;
     }
 
-    private static String place(@Nullable Cluster cluster, String url) {
-        return Objects.requireNonNull(config(cluster, "--archive", url)).location();
+    private static Cluster cluster(int groups) {
+        UUID id = UUID.randomUUID();
+        return new Cluster(
+                new ClusterFile(IntStream.range(0, groups)
+                        .mapToObj(group -> ClusterGroup.of(
+                                id, SlotRange.ofGroup(group, groups), List.of(host("h" + group, group))))
+                        .toList()),
+                "h0",
+                null,
+                false,
+                InstantSource.system());
     }
 
-    /** Host a's view of a cluster with a host for each of these slots. */
-    private Cluster cluster(String... slots) throws IOException {
-        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
-        for (int i = 0; i < slots.length; i++) {
-            text.append("""
-                    ID.peer = 10.0.0.1:ID1
-                    ID.resp = 10.0.0.1:ID2
-                    ID.http = 10.0.0.1:ID3
-                    ID.slots = SLOTS
-                    """.replaceAll(":ID", ":" + (i + 1))
-                    .replace("ID", i == 0 ? "a" : "b")
-                    .replace("SLOTS", slots[i]));
-        }
-        Path file = Files.writeString(directory.resolve("cluster.properties"), text);
-        return new Cluster(ClusterFile.read(file), "a", null, false, InstantSource.system());
+    private static ClusterHost host(String id, int number) {
+        return new ClusterHost(id, address(number, 1), address(number, 2), address(number, 3));
+    }
+
+    private static HostPort address(int number, int port) {
+        return HostPort.parse("10.0.0." + (number + 1) + ":" + port);
+    }
+
+    private static @Nullable ArchiveConfig config(String archive, @Nullable Cluster cluster) {
+        Serve serve = new Serve();
+        new CommandLine(serve).parseArgs("--archive", archive);
+        return serve.archive.config(Path.of("data", "store"), cluster);
+    }
+
+    private static String location(String archive, @Nullable Cluster cluster) {
+        return Objects.requireNonNull(config(archive, cluster)).location();
     }
 
     @Test
-    void eachGroupOfSeveralHasAFolderOfItsOwn() throws IOException {
-        Cluster several = cluster("8192-16383", "0-8191");
-        assertThat(place(several, "file:/var/archive")).isEqualTo("file:/var/archive/slots-8192-16383");
-        assertThat(place(several, "s3://bucket/prefix/")).isEqualTo("s3://bucket/prefix/slots-8192-16383");
-        assertThat(place(several, "s3://bucket")).isEqualTo("s3://bucket/slots-8192-16383");
+    void eachGroupHasAnArchiveOfItsOwn() {
+        assertThat(location("s3://bucket/folder", null)).isEqualTo("s3://bucket/folder");
+        assertThat(location("s3://bucket/folder/", cluster(1))).isEqualTo("s3://bucket/folder/");
+        assertThat(location("s3://bucket/folder", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
+        assertThat(location("s3://bucket/folder/", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
+        assertThat(location("s3://bucket/", cluster(2))).isEqualTo("s3://bucket/slots-0-8191");
+        assertThat(location("file:/folder", cluster(4))).isEqualTo("file:/folder/slots-0-4095");
     }
 
     @Test
-    void theOnlyGroupAndAServerAloneHaveAllOfIt() throws IOException {
-        assertThat(place(cluster("0-16383"), "file:/var/archive/")).isEqualTo("file:/var/archive/");
-        assertThat(place(null, "s3://bucket/prefix")).isEqualTo("s3://bucket/prefix");
-        assertThat(config(cluster("0-16383")))
-                .as("the folder of one host is no archive for the others")
-                .isNull();
-        assertThat(Objects.requireNonNull(config(null)).location()).endsWith("archive");
+    void theHostsOfAClusterHaveNoneBesideTheirData() {
+        assertThat(config("auto", null)).isNotNull();
+        assertThat(config("auto", cluster(2))).isNull();
     }
 }

@@ -83,6 +83,9 @@ public final class Relay {
         private final Exchange exchange;
         private final Route route;
         private final Readiness readiness;
+        /** Found once: the request may be long. */
+        private @Nullable GroupView group;
+
         private @Nullable Instant begun;
 
         Passage(Exchange exchange, Route route, Readiness readiness) {
@@ -93,29 +96,36 @@ public final class Relay {
 
         void begin() {
             Cluster cluster = readiness.cluster();
-            GroupView group = cluster == null ? null : RequestedGroup.of(cluster, route, exchange.request());
-            boolean here = cluster == null || group == null || group == cluster.group();
+            GroupView requested = group(cluster);
+            boolean here = cluster == null || requested == cluster.group();
             if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
                 // The host that sent it here takes this one for the leader already, or still: it must look again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
-            if (cluster == null || group == null || readiness.draining() || here && readiness.serves()) {
+            if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {
                 route.endpoint().handle(exchange);
                 return;
             }
             if (begun == null) {
                 begun = cluster.now();
             }
-            Optional<ClusterHost> leader = group.leader();
+            Optional<ClusterHost> leader = requested.leader();
             if (leader.isPresent()) {
-                passOn(cluster, group, leader.get());
-            } else if (group.unchangedFor().compareTo(PATIENCE) > 0
+                passOn(cluster, requested, leader.get());
+            } else if (requested.unchangedFor().compareTo(PATIENCE) > 0
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
                 // An election is over soon, and nothing was sent to anybody.
                 beginAgain();
             }
+        }
+
+        private @Nullable GroupView group(@Nullable Cluster cluster) {
+            if (group == null && cluster != null) {
+                group = RequestedGroup.of(cluster, route, exchange.request());
+            }
+            return group;
         }
 
         private void beginAgain() {
@@ -174,6 +184,12 @@ public final class Relay {
             }
         }
 
+        /** Whether it waits for values, and not only to be answered. */
+        private boolean isLive() {
+            return exchange.request().query().get("live") != null
+                    || route.operation().equals(StreamReads.FOLLOW);
+        }
+
         private boolean isRead() {
             HttpMethod method = exchange.request().method();
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
@@ -204,7 +220,7 @@ public final class Relay {
         @Override
         public void channelActive(ChannelHandlerContext context) {
             exchange.atEnd(context::close);
-            if (exchange.request().query().get("live") != null) {
+            if (passage.isLive()) {
                 exchange.onDrain(() -> endLive(context));
             }
             look = context.executor()

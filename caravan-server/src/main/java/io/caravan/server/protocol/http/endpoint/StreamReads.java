@@ -14,6 +14,9 @@ import java.util.Set;
 
 /** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, many at a time, and {@code HEAD}. */
 public final class StreamReads {
+    /** The name of the route of {@link #follow}. */
+    public static final String FOLLOW = "followStreams";
+
     private final Endpoints endpoints;
 
     public StreamReads(Endpoints endpoints) {

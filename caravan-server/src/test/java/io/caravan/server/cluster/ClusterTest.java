@@ -1,0 +1,60 @@
+package io.caravan.server.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.config.HostPort;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What a host knows of a cluster's groups before it has heard of any. */
+class ClusterTest {
+    private static final UUID ID = UUID.randomUUID();
+
+    private static final Cluster CLUSTER = new Cluster(
+            new ClusterFile(List.of(
+                    ClusterGroup.of(ID, SlotRange.ofGroup(0, 2), List.of(host("a"), host("b"))),
+                    ClusterGroup.of(ID, SlotRange.ofGroup(1, 2), List.of(host("c"), host("d"))))),
+            "b",
+            null,
+            false,
+            InstantSource.system());
+
+    private static ClusterHost host(String id) {
+        return new ClusterHost(id, address(id, 1), address(id, 2), address(id, 3));
+    }
+
+    private static HostPort address(String id, int port) {
+        return HostPort.parse(id + ".example:" + port);
+    }
+
+    /** A request that a host of another group passes on has the name by which that one was asked. */
+    @Test
+    void theHostsOfAllGroupsAreKnownByName() {
+        assertThat(List.of("a.example", "b.example", "C.example", "d.example")).allMatch(CLUSTER::hasHttpName);
+        assertThat(CLUSTER.hasHttpName("e.example")).isFalse();
+    }
+
+    @Test
+    void eachSlotIsOfOneGroup() {
+        GroupView own = CLUSTER.group();
+        GroupView other = CLUSTER.groups().get(1);
+        assertThat(CLUSTER.groups()).containsExactly(own, other);
+        assertThat(List.of(0, 8191)).allMatch(slot -> CLUSTER.group(slot) == own);
+        assertThat(List.of(8192, 16383)).allMatch(slot -> CLUSTER.group(slot) == other);
+        for (String name : List.of("x", "y", "{x}y", "")) {
+            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+            assertThat(CLUSTER.owns(bytes)).as(name).isEqualTo(CLUSTER.group(Slots.of(bytes)) == own);
+        }
+    }
+
+    /** Clients that are told of no host take the cluster for broken; this host itself is of no use for another group. */
+    @Test
+    void aHostIsNamedBeforeAnyLeads() {
+        assertThat(CLUSTER.groups()).allMatch(group -> group.leader().isEmpty());
+        assertThat(CLUSTER.group().owner()).isEqualTo(host("a"));
+        assertThat(CLUSTER.groups().get(1).owner()).isEqualTo(host("c"));
+    }
+}
