@@ -71,7 +71,7 @@ class ClusterFileTest {
     @Test
     void otherSlotsMeanAnotherGroup() throws IOException {
         ClusterFile one = read(GROUP + three());
-        ClusterFile two = read(six() + first + slots("8192-16383", "d", "e", "f"));
+        ClusterFile two = read(six() + slots("0-8191", "a", "b", "c") + slots("8192-16383", "d", "e", "f"));
         ClusterFile uneven = read(six() + slots("0-8000", "a", "b", "c") + slots("8001-16383", "d", "e", "f"));
         assertThat(one.groupOf("a").id())
                 .as("as before there were slots")
@@ -81,7 +81,8 @@ class ClusterFileTest {
                         .flatMap(file -> file.groups().stream())
                         .map(ClusterGroup::id))
                 .doesNotHaveDuplicates();
-        assertThat(read(six() + first + slots("8192-16383", "d", "e", "f"))).isEqualTo(two);
+        assertThat(read(six() + slots("0-8191", "a", "b", "c") + slots("8192-16383", "d", "e", "f")))
+                .isEqualTo(two);
     }
 
     @Test

@@ -100,7 +100,7 @@ final class Routes {
                 new Route(
                         POST,
                         "/v1/batch",
-                        "changeStreams",
+                        StreamBatches.OPERATION,
                         WRITE,
                         Set.of(200, 404, 409, 410, 421, 429, 507),
                         new StreamBatches(endpoints)::change),

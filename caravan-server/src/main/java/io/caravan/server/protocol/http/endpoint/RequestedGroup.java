@@ -7,6 +7,7 @@ import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Route;
+import org.jspecify.annotations.Nullable;
 
 /** Which group of a cluster a request is about. */
 final class RequestedGroup {
@@ -22,11 +23,18 @@ final class RequestedGroup {
         if (cluster.groups().size() == 1) {
             return cluster.group();
         }
-        if (route.operation().equals(DocumentList.OPERATION)) {
-            return cluster.group(ListCursor.of(request.query()).slot());
+        if (route.aboutDocument()) {
+            return of(cluster, StreamName.of(route.rest(request.path())));
         }
-        DocumentName name =
-                route.aboutDocument() ? StreamName.of(route.rest(request.path())) : JsonBody.firstName(request.body());
+        return switch (route.operation()) {
+            case DocumentList.OPERATION ->
+                cluster.group(ListCursor.of(request.query()).slot());
+            case StreamBatches.OPERATION, StreamReads.FOLLOW -> of(cluster, JsonBody.firstName(request.body()));
+            default -> cluster.group();
+        };
+    }
+
+    private static GroupView of(Cluster cluster, @Nullable DocumentName name) {
         return name == null ? cluster.group() : cluster.group(Slots.of(name.toBytes()));
     }
 }

@@ -21,6 +21,9 @@ import java.util.function.Function;
 
 /** Changes of several streams in one step: all of them or none. */
 public final class StreamBatches {
+    /** The name of the route of {@link #change}. */
+    public static final String OPERATION = "changeStreams";
+
     private final Endpoints endpoints;
 
     public StreamBatches(Endpoints endpoints) {
