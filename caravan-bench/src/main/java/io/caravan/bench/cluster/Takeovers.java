@@ -39,8 +39,8 @@ final class Takeovers implements Measure {
     public Table table() {
         return new Table(
                 "Takeovers",
-                "From the `kill -9` of the leader to the first append that another host answers, which a client asks for"
-                        + " anew every millisecond; the percentiles of " + kills
+                "From the `kill -9` of the leader to the first append that another host answers, for which a client at each"
+                        + " of them asks anew every millisecond; the percentiles of " + kills
                         + " kills in each run. Between two kills"
                         + " the killed host comes back. `--cluster-election` is " + ThreeHosts.ELECTION
                         + " (1 s by default, for hosts on machines of their own): a host stands for election after one"

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -61,7 +62,7 @@ class ClusterGroupsTest {
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.ofTwoGroups(directory, config -> config, null);
-        awaitAllKnown();
+        leaders();
     }
 
     @AfterAll
@@ -69,20 +70,18 @@ class ClusterGroupsTest {
         cluster.close();
     }
 
-    /** Waits until both groups are led, and each host knows by whom. */
-    private static void awaitAllKnown() {
-        List<ClusterHost> leaders = leaders();
-        Eventually.await(
-                "each host knows both leaders",
-                () -> cluster.hosts().stream()
-                        .allMatch(host -> cluster.view(host.id()).groups().stream()
-                                .flatMap(group -> group.leader().stream())
-                                .toList()
-                                .equals(leaders)));
-    }
-
+    /** The hosts that lead the groups, once each host knows that they do. */
     private static List<ClusterHost> leaders() {
-        return List.of(cluster.awaitLeader(0), cluster.awaitLeader(1));
+        AtomicReference<List<ClusterHost>> leaders = new AtomicReference<>(List.of());
+        Eventually.await("each host knows both leaders", () -> {
+            leaders.set(List.of(cluster.awaitLeader(0), cluster.awaitLeader(1)));
+            return cluster.hosts().stream()
+                    .allMatch(host -> cluster.view(host.id()).groups().stream()
+                            .flatMap(group -> group.leader().stream())
+                            .toList()
+                            .equals(leaders.get()));
+        });
+        return leaders.get();
     }
 
     /** One that follows in the group. */
@@ -286,7 +285,7 @@ class ClusterGroupsTest {
             assertThat(await(ofMany, line -> false)).isFalse();
         } finally {
             cluster.restart(asked.id());
-            awaitAllKnown();
+            leaders();
         }
     }
 
@@ -506,7 +505,7 @@ class ClusterGroupsTest {
             assertThat(send(asked, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
         } finally {
             cluster.restart(lost.id());
-            awaitAllKnown();
+            leaders();
         }
     }
 
@@ -539,7 +538,7 @@ class ClusterGroupsTest {
             for (ClusterHost host : lost) {
                 cluster.restart(host.id());
             }
-            awaitAllKnown();
+            leaders();
         }
         assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
     }

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /** The hosts of a cluster in one JVM, on loopback: three, or three for each of its groups. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
-    /** For hosts that are asked before they notice that they have lost their majority. */
+    /** For hosts that are asked before they notice that they have lost their majority, and for six hosts at a time. */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(1);
 
     private final Path directory;
@@ -141,7 +141,7 @@ public final class TestCluster implements AutoCloseable {
                 file.groupOf(id).hosts().stream().map(ClusterHost::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
-                strictReads ? LONG_ELECTION : ELECTION,
+                strictReads || file.groups().size() > 1 ? LONG_ELECTION : ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
                 start,
                 tls);
