@@ -7,11 +7,16 @@ import java.util.stream.Stream;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpcWithProxy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What this host's Raft knows of the group. Thread-safe. */
 final class RaftView {
+    private static final Logger LOG = LoggerFactory.getLogger(RaftView.class);
     /** The Raft log is not kept for a host that was sent files and has said nothing for so long. */
     private static final long GONE_MILLIS = 30_000;
 
@@ -57,6 +62,24 @@ final class RaftView {
                     .filter(follower -> follower.getId().getId().toStringUtf8().equals(host));
         } catch (IOException left) {
             return Stream.empty();
+        }
+    }
+
+    /**
+     * Ends the connections that this host has made to others, of which it needs none while it follows. gRPC waits before it
+     * tries one again that has failed, longer each time: without this, a host that is back would not be asked for its vote
+     * for some seconds.
+     */
+    void endConnections() {
+        if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {
+            try {
+                division().getRaftConf().getCurrentPeers().stream()
+                        .map(RaftPeer::getId)
+                        .filter(id -> !id.equals(server.getId()))
+                        .forEach(rpc.getProxies()::resetProxy);
+            } catch (IOException left) {
+                LOG.debug("{}: takes no part in its group any more", server.getId(), left);
+            }
         }
     }
 
