@@ -46,6 +46,8 @@ final class GroupHosts implements AutoCloseable {
     private final GroupNetwork network;
     private final GroupDisks disks;
     private int endedByThemselves;
+    /** Whether all have been stopped, and not started since: how they ended was looked at then. */
+    private boolean stopped;
 
     /** Starts a new group. */
     GroupHosts(GroupPlan plan, String mainClass) throws IOException {
@@ -158,7 +160,10 @@ final class GroupHosts implements AutoCloseable {
         for (String host : List.copyOf(paused)) {
             resume(host);
         }
-        startThoseThatEnded();
+        if (!stopped) {
+            startThoseThatEnded();
+        }
+        stopped = false;
         List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
         for (String host : down) {
             launch(host, false);
@@ -219,6 +224,7 @@ final class GroupHosts implements AutoCloseable {
             }
         }
         convalescent.clear();
+        stopped = true;
     }
 
     /** Starts a host without the Raft log that it had, which must be refused. Returns the problem, or null. */
