@@ -16,15 +16,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What is done to Raft's small files when a host starts, before Raft reads them. Ratis (3.3.0) writes each beside the old
- * one, and has it take that one's place even if the disk has refused the write: it is empty then, or ends early, and Raft
- * would not start any more.
+ * one, and has it take that one's place even if the disk has refused the write: it is empty then, or ends early. Raft would
+ * not start any more without the one, and without the other it would take the hosts of the first start for the group's.
  *
  * <ul>
  *   <li>{@code raft-meta} has the term, and whom the host has voted for in it. A host that has forgotten that must vote in
  *       no term in which it may have voted. So it goes on in a term that nobody has reached, {@link #ahead}, and the others
  *       follow it there by an election.
  *   <li>{@code raft-meta.conf} has the hosts of the group, as the newest entry says that tells of them. It is made anew from
- *       that entry. If the Raft log does not have it any more, the file stays as it is, and the host does not start.
+ *       that entry. If the Raft log does not have it any more, the host does not start.
  * </ul>
  */
 final class RaftMetaStart {
@@ -43,15 +43,18 @@ final class RaftMetaStart {
      *
      * @param group Raft's folder for the group
      * @param self the host's id
+     * @throws IOException when a file cannot be read or written, or the hosts are lost
      */
     static void prepare(Path group, String self) throws IOException {
         Path current = group.resolve("current");
         Path own = group.resolve("sm");
-        prepareTerm(current.resolve("raft-meta"), own.resolve("term-at-start"), self);
-        prepareHosts(current.resolve("raft-meta.conf"), current, new AppliedMark(own).durable());
+        Applied durable = new AppliedMark(own).durable();
+        prepareTerm(current.resolve("raft-meta"), own.resolve("term-at-start"), current, durable, self);
+        prepareHosts(current.resolve("raft-meta.conf"), current, durable);
     }
 
-    private static void prepareTerm(Path file, Path kept, String self) throws IOException {
+    private static void prepareTerm(Path file, Path kept, Path segments, @Nullable Applied durable, String self)
+            throws IOException {
         if (!Files.exists(file)) {
             return;
         }
@@ -61,7 +64,10 @@ final class RaftMetaStart {
             Folders.replace(kept, ByteBuffer.wrap(now));
             return;
         }
-        long ahead = ahead(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, System.currentTimeMillis());
+        long last = Math.max(
+                Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0,
+                Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm()));
+        long ahead = ahead(last, System.currentTimeMillis());
         LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
         // A vote for itself: in this term it votes for nobody else.
         byte[] anew = (VOTE + "=" + self + "\n" + TERM + "=" + ahead + "\n").getBytes(StandardCharsets.UTF_8);
@@ -71,15 +77,16 @@ final class RaftMetaStart {
     }
 
     /**
-     * A term in which this host has not voted. It lies so far ahead of the one in which the host started last that it would
-     * take 1,700 years to get there by an election every 50 ms. If another host has gone ahead meanwhile, and this one has
-     * voted where it went, it was sooner, and so it was not so far: there are a thousand terms for each millisecond of the
-     * clock, and nobody votes as often.
+     * A term in which this host has not voted. It lies so far ahead of the last one that the host knows of that it would
+     * take 1,700 years to get there by an election every 50 ms. If another host has gone ahead since from where this one
+     * stands, or from before, and this one has voted where it went, it was sooner, and so it was not so far: there are a
+     * thousand terms for each millisecond of the clock, and nobody votes as often.
      *
-     * @param last the term in which this host was started last, or went ahead itself
+     * @param last the term in which this host was started last, or went ahead itself, or that of the last entry it has
      */
     static long ahead(long last, long nowMillis) {
-        return Math.max(last + LEAP, nowMillis << TERMS_OF_A_MILLISECOND_BITS);
+        long clock = nowMillis << TERMS_OF_A_MILLISECOND_BITS;
+        return Math.max(last + LEAP + clock % LEAP, clock);
     }
 
     /** A number that ends early is one too, so the last line must have its end. */
@@ -102,15 +109,16 @@ final class RaftMetaStart {
         if (!Files.exists(file) || tellsHosts(Files.readAllBytes(file))) {
             return;
         }
-        Newest newest = new Newest();
-        RaftSegments.readAll(segments, newest::see);
+        Newest newest = Newest.of(segments);
         LogEntryProto hosts = newest.hosts;
         // A log that ends before the store's files is an old one: they came from another host, with its list of hosts.
-        if (hosts != null && (durable == null || newest.index >= durable.getIndex())) {
-            LOG.warn(
-                    "a write that failed has lost {}: made anew from entry {} of the Raft log", file, hosts.getIndex());
-            Folders.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
+        if (hosts == null || durable != null && newest.index < durable.getIndex()) {
+            throw new IOException(
+                    file + ": a write that failed has lost the hosts of the group, and the Raft log does not"
+                            + " tell of them; replace this host by one with another id and empty folders");
         }
+        LOG.warn("a write that failed has lost {}: made anew from entry {} of the Raft log", file, hosts.getIndex());
+        Folders.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
     }
 
     private static boolean tellsHosts(byte[] file) {
@@ -123,10 +131,18 @@ final class RaftMetaStart {
 
     /** What the Raft log tells last. */
     private static final class Newest {
+        private long term;
         private long index = -1;
         private @Nullable LogEntryProto hosts;
 
-        void see(LogEntryProto entry) {
+        static Newest of(Path segments) throws IOException {
+            Newest newest = new Newest();
+            RaftSegments.readAll(segments, newest::see);
+            return newest;
+        }
+
+        private void see(LogEntryProto entry) {
+            term = entry.getTerm();
             index = entry.getIndex();
             if (entry.hasConfigurationEntry()) {
                 hosts = entry;

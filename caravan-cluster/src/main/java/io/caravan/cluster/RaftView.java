@@ -69,18 +69,33 @@ final class RaftView {
      * Ends the connections that this host has made to others, of which it needs none while it follows. gRPC waits before it
      * tries one again that has failed, longer each time: without this, a host that is back would not be asked for its vote
      * for some seconds.
+     *
+     * <p>Returns at once. Ratis lets calls end that are under way, for seconds if a host hangs, and whoever is told of a
+     * new leader holds the lock without which this host can neither follow nor vote. A host that leads keeps what it has.
      */
     void endConnections() {
         if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {
             try {
-                division().getRaftConf().getCurrentPeers().stream()
+                RaftServer.Division division = division();
+                division.getRaftConf().getCurrentPeers().stream()
                         .map(RaftPeer::getId)
                         .filter(id -> !id.equals(server.getId()))
-                        .forEach(rpc.getProxies()::resetProxy);
+                        .forEach(id -> endConnection(rpc, division, id));
             } catch (IOException left) {
                 LOG.debug("{}: takes no part in its group any more", server.getId(), left);
             }
         }
+    }
+
+    private void endConnection(RaftServerRpcWithProxy<?, ?> rpc, RaftServer.Division division, RaftPeerId id) {
+        Runnable end = () -> {
+            if (!division.getInfo().isLeader()) {
+                rpc.getProxies().resetProxy(id);
+            }
+        };
+        Thread thread = new Thread(end, "caravan-connection " + server.getId() + " " + id);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /** The entry up to which each host is known to have been told that all is committed. */

@@ -1,10 +1,12 @@
 package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -111,13 +114,16 @@ final class RaftMetaStartTest {
 
     @Test
     void whoGoesAheadLaterGoesFurther() {
-        long now = System.currentTimeMillis();
-        assertThat(RaftMetaStart.ahead(7, now + 1)).isGreaterThan(RaftMetaStart.ahead(7, now) + 1_000);
-        assertThat(RaftMetaStart.ahead(7, now)).isGreaterThan(7 + RaftMetaStart.LEAP);
+        long now = 1_764_000_000_000L;
         long ahead = RaftMetaStart.ahead(7, now);
+        assertThat(ahead).isGreaterThan(7 + RaftMetaStart.LEAP);
+        assertThat(RaftMetaStart.ahead(7, now + 1)).isGreaterThan(ahead + 1_000);
         assertThat(RaftMetaStart.ahead(ahead, now - 3_600_000))
                 .as("the clock was set back")
-                .isEqualTo(ahead + RaftMetaStart.LEAP);
+                .isGreaterThanOrEqualTo(ahead + RaftMetaStart.LEAP);
+        assertThat(RaftMetaStart.ahead(ahead, now + 1))
+                .as("two stand where one has gone ahead already")
+                .isGreaterThan(RaftMetaStart.ahead(ahead, now) + 1_000);
     }
 
     @Test
@@ -143,12 +149,48 @@ final class RaftMetaStartTest {
         }
     }
 
-    /** Hosts that the log does not tell of must not be made up. */
+    /** It takes the hosts of its first start for the group's otherwise. */
     @Test
-    void withoutALogThatTellsOfThemTheHostsStayLost() throws Exception {
+    void withoutALogThatTellsOfThemAHostDoesNotStart() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            Path file = hosts(group, host);
+            group.stop(host);
+            cutOff(file, 0);
+            for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
+                Files.delete(segment.file());
+            }
+            assertThatThrownBy(() -> group.restart(host))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("has lost the hosts of the group");
+            assertThat(file).isEmptyFile();
+        }
+    }
+
+    /** Another that has lost its term twice is ahead of every clock. */
+    @Test
+    void whoHasHeardOfALeaderFarAheadGoesFurther() throws Exception {
+        long far = RaftMetaStart.ahead(RaftMetaStart.ahead(7, System.currentTimeMillis()), 0) + 1;
         Path current = Files.createDirectories(directory.resolve("group/current"));
-        Path file = Files.createFile(current.resolve("raft-meta.conf"));
+        Path meta = Files.createFile(current.resolve("raft-meta"));
+        try (OutputStream log = Files.newOutputStream(current.resolve("log_inprogress_0"))) {
+            log.write(new byte[8]);
+            LogEntryProto.newBuilder().setTerm(far).setIndex(0).build().writeDelimitedTo(log);
+        }
         RaftMetaStart.prepare(current.getParent(), "a");
-        assertThat(file).isEmptyFile();
+        assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetaStart.LEAP);
+    }
+
+    @Test
+    void whoHasAppliedWhatALeaderFarAheadHasSentGoesFurther() throws Exception {
+        long far = RaftMetaStart.ahead(RaftMetaStart.ahead(7, System.currentTimeMillis()), 0) + 1;
+        Path current = Files.createDirectories(directory.resolve("group/current"));
+        Path meta = Files.createFile(current.resolve("raft-meta"));
+        Path own = Files.createDirectories(current.resolveSibling("sm"));
+        new AppliedMark(own).replaced(new AppliedMark.Applied(TermIndex.valueOf(far, 9), 100));
+        RaftMetaStart.prepare(current.getParent(), "a");
+        assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetaStart.LEAP);
     }
 }
