@@ -31,6 +31,7 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
     private final RaftGroupId group;
     private final GroupStateMachine state;
     private final Membership membership;
+    private final RaftView view;
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
     private final ScheduledExecutorService looks;
@@ -56,6 +57,7 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
         this.group = group;
         this.state = state;
         this.membership = membership;
+        this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
         this.looks = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -90,7 +92,7 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
         }
         if (leaderless >= LOOKS_OF_A_CONNECTION) {
             leaderless = 0;
-            new RaftView(server, group).endConnections();
+            view.endConnections();
         }
     }
 

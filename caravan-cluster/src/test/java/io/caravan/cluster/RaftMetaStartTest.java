@@ -54,6 +54,15 @@ final class RaftMetaStartTest {
         Files.write(file, Arrays.copyOf(whole, bytes));
     }
 
+    /** One that had everything when it was stopped. */
+    private static String stoppedFollower(Group group) throws Exception {
+        group.append(LIST, "before");
+        group.awaitAllAlike();
+        String host = group.follower();
+        group.stop(host);
+        return host;
+    }
+
     @Test
     void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -129,11 +138,8 @@ final class RaftMetaStartTest {
     @Test
     void theHostsAreMadeAnewFromTheLog() throws Exception {
         try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
-            group.awaitAllAlike();
-            String host = group.follower();
+            String host = stoppedFollower(group);
             Path file = hosts(group, host);
-            group.stop(host);
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
             for (int bytes : new int[] {0, half}) {
@@ -153,11 +159,8 @@ final class RaftMetaStartTest {
     @Test
     void withoutALogThatTellsOfThemAHostDoesNotStart() throws Exception {
         try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
-            group.awaitAllAlike();
-            String host = group.follower();
+            String host = stoppedFollower(group);
             Path file = hosts(group, host);
-            group.stop(host);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
                 Files.delete(segment.file());

@@ -40,9 +40,13 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         return new SlotRange(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
     }
 
-    /** The slots of each of so many groups, which divide all evenly. */
+    /** The slots of a group when all are divided into so many, as by {@link Slots#group}. */
     public static SlotRange ofGroup(int group, int groups) {
-        return new SlotRange(group * Slots.COUNT / groups, (group + 1) * Slots.COUNT / groups - 1);
+        return new SlotRange(firstOf(group, groups), firstOf(group + 1, groups) - 1);
+    }
+
+    private static int firstOf(int group, int groups) {
+        return (group * Slots.COUNT + groups - 1) / groups;
     }
 
     /** Whether a slot is one of these. */

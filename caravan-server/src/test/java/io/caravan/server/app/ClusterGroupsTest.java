@@ -35,6 +35,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -342,28 +343,25 @@ class ClusterGroupsTest {
         }
     }
 
+    /** Sends one request about several streams, each with this besides. */
+    private static HttpResponse<String> post(
+            ClusterHost host, String path, String array, String field, List<String> names) throws Exception {
+        String elements = names.stream()
+                .map(name -> "{" + field + ",\"path\":\"/v1/stream/" + name + "\"}")
+                .collect(Collectors.joining(","));
+        return send(host, "POST", path, "{\"" + array + "\":[" + elements + "]}");
+    }
+
     @Test
     void aRequestConcernsOneGroup() throws Exception {
         String here = nameIn(0, "crossed");
         String there = nameIn(1, "crossed");
         for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
-                HttpResponse<String> batch = send(
-                        host,
-                        "POST",
-                        "/v1/batch",
-                        "{\"changes\":[{\"path\":\"/v1/stream/" + order.get(0)
-                                + "\",\"append\":[\"1\"]},{\"append\":[\"1\"],\"path\":\"/v1/stream/" + order.get(1)
-                                + "\"}]}");
+                HttpResponse<String> batch = post(host, "/v1/batch", "changes", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
                 assertThat(batch.body()).contains("cross_group", order.get(1));
-                HttpResponse<String> live = send(
-                        host,
-                        "POST",
-                        "/v1/live",
-                        "{\"streams\":[{\"path\":\"/v1/stream/" + order.get(0)
-                                + "\",\"offset\":\"-1\"},{\"path\":\"/v1/stream/" + order.get(1)
-                                + "\",\"offset\":\"-1\"}]}");
+                HttpResponse<String> live = post(host, "/v1/live", "streams", "\"offset\":\"-1\"", order);
                 assertThat(live.statusCode()).as(live.body()).isEqualTo(409);
             }
             assertThat(send(host, "GET", "/v1/stream/" + here, "").statusCode()).isEqualTo(404);
@@ -377,12 +375,8 @@ class ClusterGroupsTest {
         assertThat(call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
         String tagged = "{" + there + "}";
         assertThat(call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
-        HttpResponse<String> together = send(
-                follower(0),
-                "POST",
-                "/v1/batch",
-                "{\"changes\":[{\"path\":\"/v1/stream/" + there + "\",\"append\":[\"2\"]},{\"path\":\"/v1/stream/%7B"
-                        + there + "%7D\",\"append\":[\"2\"]}]}");
+        HttpResponse<String> together =
+                post(follower(0), "/v1/batch", "changes", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
         assertThat(together.statusCode()).as(together.body()).isEqualTo(200);
         assertThat(call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
     }

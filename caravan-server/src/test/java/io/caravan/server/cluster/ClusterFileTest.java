@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -102,13 +104,22 @@ class ClusterFileTest {
         refused(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
     }
 
+    private static Stream<byte[]> names(int count) {
+        return IntStream.range(0, count).mapToObj(number -> ("document-" + number).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** As a server alone divides them among its groups. */
     @Test
     void slotsAreDividedEvenly() {
         for (int groups = 1; groups <= 5; groups++) {
+            int count = groups;
             int next = 0;
             for (int group = 0; group < groups; group++) {
                 SlotRange slots = SlotRange.ofGroup(group, groups);
                 assertThat(slots.first()).isEqualTo(next);
+                int number = group;
+                assertThat(names(1_000))
+                        .allMatch(name -> slots.contains(Slots.of(name)) == (Slots.group(name, count) == number));
                 assertThat(slots.count()).isBetween(Slots.COUNT / groups, Slots.COUNT / groups + 1);
                 next = slots.last() + 1;
             }

@@ -12,7 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which host of a cluster runs a command: the one that leads the group of its documents. The others tell clients where that is, as in Redis's <a
+ * Which host of a cluster runs a command: the one that leads the group of its documents. The others tell clients where
+ * that is, as in Redis's <a
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class Placement {
