@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.StoreFailedException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileHeader;
@@ -16,6 +17,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +39,7 @@ final class Checkpoints {
     private final Provisioner provisioner;
     private final FileLeases leases;
     private final Flusher.Gates gates;
+    private final Consumer<IOException> logForceFailed;
     private final Storage storage;
     private final HeapFile heapFile;
     private final LogSegments log;
@@ -57,6 +60,7 @@ final class Checkpoints {
             Provisioner provisioner,
             FileLeases leases,
             Flusher.Gates gates,
+            Consumer<IOException> logForceFailed,
             Storage storage,
             Recovered recovered,
             long floorBytes) {
@@ -67,6 +71,7 @@ final class Checkpoints {
         this.provisioner = provisioner;
         this.leases = leases;
         this.gates = gates;
+        this.logForceFailed = logForceFailed;
         this.storage = storage;
         this.heapFile = recovered.heapFile();
         this.log = recovered.log();
@@ -107,7 +112,8 @@ final class Checkpoints {
     /**
      * Forces the log, then writes and publishes a checkpoint.
      *
-     * @throws Tenuring.ForceFailed when the log or the heap could not be forced
+     * @throws Tenuring.ForceFailed when the heap could not be forced
+     * @throws StoreFailedException when the log could not
      */
     void publish() throws IOException {
         String failure = null;
@@ -331,11 +337,13 @@ final class Checkpoints {
         }
     }
 
-    private static void force(StoreFile file) throws Tenuring.ForceFailed {
+    private void force(StoreFile file) {
         try {
             file.force();
         } catch (IOException failed) {
-            throw new Tenuring.ForceFailed(failed);
+            logForceFailed.accept(failed);
+            // The flusher fails the store with it, and the position never comes to be forced.
+            gates.forced().await(Long.MAX_VALUE);
         }
     }
 

@@ -311,6 +311,15 @@ final class Flusher {
         }
     }
 
+    /**
+     * Somebody else has forced a file of the log, and failed: the next flush fails with that, and takes back what was not
+     * forced, as if the force had been its own. On any store thread.
+     */
+    void logForceFailed(IOException failure) {
+        writer.forceFailed(failure);
+        state.locked(demand::requireForce);
+    }
+
     /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */
     void fail(Throwable cause) {
         StoreFailedException failure;

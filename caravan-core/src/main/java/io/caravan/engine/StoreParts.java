@@ -99,6 +99,7 @@ final class StoreParts {
                 provisioner,
                 leases,
                 gates,
+                flusher::logForceFailed,
                 storage,
                 recovered,
                 config.checkpointFloorBytes());

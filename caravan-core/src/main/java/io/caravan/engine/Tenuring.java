@@ -94,7 +94,7 @@ final class Tenuring {
         this.checkpointFloorBytes = checkpointFloorBytes;
     }
 
-    /** A force of the log or the heap has failed, which is final for the open store. */
+    /** A force of the heap has failed, which is final for the open store. */
     static final class ForceFailed extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -3,9 +3,10 @@ package io.caravan.wal;
 import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Writes frames and forces them; used by the flusher only.
+ * Writes frames and forces them; used by the flusher only, but where it says otherwise.
  *
  * <p>A frame is one positional write at the position that its LSN says, from the start of a block, so a block that was
  * written is never written again. A force covers every segment written since the last one.
@@ -23,6 +24,8 @@ public final class LogWriter {
 
     /** The oldest frame that this writer has written and not forced. */
     private long firstUnforcedLsn = NONE;
+
+    private volatile @Nullable IOException failedElsewhere;
 
     /**
      * A writer that goes on where a recovery ended.
@@ -69,14 +72,31 @@ public final class LogWriter {
 
     /** Returns when every frame written so far is durable. */
     public void force() throws IOException {
+        requireForcesWork();
         if (firstUnforcedSegment == NONE) {
             return;
         }
         for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
             segments.file(segment).force();
         }
+        requireForcesWork();
         firstUnforcedSegment = NONE;
         firstUnforcedLsn = NONE;
+    }
+
+    /**
+     * Somebody else's force of the log's files has failed, so what this writer has not forced may never come to the disk:
+     * its forces fail as that one did from here on. On any thread.
+     */
+    public void forceFailed(IOException failure) {
+        failedElsewhere = failure;
+    }
+
+    private void requireForcesWork() throws IOException {
+        IOException failure = failedElsewhere;
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /** Makes the frames invalid that were written since the last force, newest first, because theirs has failed; forces nothing. */

@@ -11,6 +11,7 @@ import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
 import io.caravan.StoreClosedException;
@@ -156,7 +157,8 @@ class Invariant09AFailedForceIsFinalTest {
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, threading);
         threading.threads.awaitRest("caravan-flusher");
         threading.breaks.set(true);
-        engine.append(1, bytes("x"), NOBODY);
+        // Wakes the flusher, unless something else has: then the store has failed, and refuses.
+        catchThrowableOfType(StoreFailedException.class, () -> engine.append(1, bytes("x"), NOBODY));
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
         Eventually.await("the failure was told", () -> threading.steps.get() >= 2);
         threading.threads.awaitRest("caravan-flusher");

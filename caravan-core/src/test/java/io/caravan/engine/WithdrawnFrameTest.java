@@ -126,6 +126,25 @@ class WithdrawnFrameTest {
         });
     }
 
+    /** A checkpoint forces the log's files before the flusher does, below {@code SYNC} all that was written meanwhile. */
+    @Test
+    void whatACheckpointCouldNotForceIsTakenBackToo() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        Engine failing = open(disk);
+        append(failing, 1, "a");
+        appendWeakly(failing, "b");
+        appendWeakly(failing, "c");
+        disk.director(Directors.on(Directors.calls(Kind.FORCE, FaultyStore.LOG), CrashStorage.Outcome.FAIL_HALFWAY));
+        assertThatThrownBy(failing::checkpoint)
+                .isInstanceOf(StoreFailedException.class)
+                .hasRootCauseInstanceOf(IOException.class);
+        CrashStorage killed = disk.processKill();
+        failing.close();
+        try (Engine engine = open(killed)) {
+            assertThat(texts(engine, 1)).containsExactly("0:a");
+        }
+    }
+
     /** A segment that was being made is discarded, whatever it has from when it was another. */
     @Test
     void aHalfMadeSegmentMayLookAsIfItHadWithdrawnFrames() throws IOException {
