@@ -339,6 +339,7 @@ final class GroupStateMachine extends BaseStateMachine {
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (!leader.equals(member.getPeerId())) {
             resign("host " + leader + " leads the group");
+            Objects.requireNonNull(raft).endConnections();
         }
     }
 

@@ -13,22 +13,30 @@ import org.apache.ratis.server.RaftServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks each election timeout, on a thread of its own, whether this host comes further: when it leads, and with files. */
+/**
+ * Looks each election timeout, on a thread of its own, whether this host comes further: when it leads, with files, and while
+ * none leads.
+ */
 final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderWatch.class);
     /** A group that has not moved for so many election timeouts, or so long if that is longer, gets another term. */
     private static final int STILL_ELECTIONS = 10;
 
     private static final Duration STILL = Duration.ofSeconds(10);
+    /** While no host leads, connections are made anew after so many looks: not each time, as elections go on over them. */
+    private static final int LOOKS_OF_A_CONNECTION = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
     private final RaftGroupId group;
     private final GroupStateMachine state;
     private final Membership membership;
+    private final RaftView view;
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
     private final ScheduledExecutorService looks;
+    /** How often in a row no host led; of the thread that looks. */
+    private int leaderless;
 
     /**
      * For one host.
@@ -49,6 +57,7 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
         this.group = group;
         this.state = state;
         this.membership = membership;
+        this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
         this.looks = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -69,8 +78,21 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
         try {
             commits.look();
             state.lookAfterFiles(patience);
+            lookForLeader();
         } catch (RuntimeException problem) {
             LOG.warn("{}: cannot tell how far its group is", config.self(), problem);
+        }
+    }
+
+    private void lookForLeader() {
+        try {
+            leaderless = server.getDivision(group).getInfo().getLeaderId() == null ? leaderless + 1 : 0;
+        } catch (IOException left) {
+            return;
+        }
+        if (leaderless >= LOOKS_OF_A_CONNECTION) {
+            leaderless = 0;
+            view.endConnections();
         }
     }
 

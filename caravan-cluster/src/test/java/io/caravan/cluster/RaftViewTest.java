@@ -1,0 +1,142 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Patient;
+import java.io.Closeable;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftConfiguration;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpcWithProxy;
+import org.apache.ratis.util.PeerProxyMap;
+import org.junit.jupiter.api.Test;
+
+/** What is done to the connections of a host, without a group. */
+@Patient
+final class RaftViewTest {
+    private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
+    private static final List<RaftPeer> HOSTS = List.of(host("a"), host("b"), host("c"));
+
+    /** Whoever asks for it holds the lock without which the host can neither follow nor vote. */
+    @Test
+    void nobodyWaitsForTheEndOfAConnectionToAHostThatHangs() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        PeerProxyMap<Closeable> connections = connections(() -> {
+            ended.countDown();
+            await(answered);
+        });
+        Closeable toC = connections.getProxy(RaftPeerId.valueOf("c"));
+        try {
+            assertThat(CompletableFuture.runAsync(() -> view(connections).endConnections()))
+                    .succeedsWithin(30, TimeUnit.SECONDS);
+            await(ended);
+            assertThat(connections.getProxy(RaftPeerId.valueOf("c"))).isNotSameAs(toC);
+        } finally {
+            answered.countDown();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException hurried) {
+            throw new IllegalStateException(hurried);
+        }
+    }
+
+    private static RaftPeer host(String id) {
+        return RaftPeer.newBuilder().setId(id).build();
+    }
+
+    /** Those to all hosts; each ends so. */
+    private static PeerProxyMap<Closeable> connections(Runnable end) {
+        PeerProxyMap<Closeable> all = new PeerProxyMap<>("connections", to -> new Closeable() {
+            @Override
+            public void close() {
+                end.run();
+            }
+        });
+        all.addRaftPeers(HOSTS);
+        return all;
+    }
+
+    private static RaftView view(PeerProxyMap<Closeable> connections) {
+        DivisionInfo info = answering(DivisionInfo.class, Map.of("isLeader", false));
+        RaftConfiguration hosts = answering(RaftConfiguration.class, Map.of("getCurrentPeers", HOSTS));
+        RaftServer.Division division =
+                answering(RaftServer.Division.class, Map.of("getInfo", info, "getRaftConf", hosts));
+        RaftServer server = answering(
+                RaftServer.class,
+                Map.of("getId", SELF, "getDivision", division, "getServerRpc", new Connected(connections)));
+        return new RaftView(server, RaftGroupId.valueOf(new UUID(1, 2)));
+    }
+
+    private static <T> T answering(Class<T> type, Map<String, Object> answers) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> answers.get(method.getName())));
+    }
+
+    /** Only has connections. */
+    private static final class Connected extends RaftServerRpcWithProxy<Closeable, PeerProxyMap<Closeable>> {
+        Connected(PeerProxyMap<Closeable> connections) {
+            super(() -> SELF, id -> connections);
+        }
+
+        @Override
+        public RpcType getRpcType() {
+            return SupportedRpcType.GRPC;
+        }
+
+        @Override
+        protected void startImpl() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public InetSocketAddress getInetSocketAddress() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public RequestVoteReplyProto requestVote(RequestVoteRequestProto request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public StartLeaderElectionReplyProto startLeaderElection(StartLeaderElectionRequestProto request) {
+            throw new UnsupportedOperationException();
+        }
+    }
+}
