@@ -300,8 +300,7 @@ final class Flusher {
         try {
             writer.force();
         } catch (IOException failed) {
-            // Below SYNC, what is taken back was committed: it must not be read any more.
-            committed.takeBack(forced.position());
+            takeBack();
             try {
                 writer.withdraw();
             } catch (IOException also) {
@@ -311,11 +310,17 @@ final class Flusher {
         }
     }
 
+    /** Below {@code SYNC}, what is not forced was committed: it must not be read any more. */
+    private void takeBack() {
+        committed.takeBack(forced.position());
+    }
+
     /**
      * Somebody else has forced a file of the log, and failed: the next flush fails with that, and takes back what was not
      * forced, as if the force had been its own. On any store thread.
      */
     void logForceFailed(IOException failure) {
+        takeBack();
         writer.forceFailed(failure);
         state.locked(demand::requireForce);
     }

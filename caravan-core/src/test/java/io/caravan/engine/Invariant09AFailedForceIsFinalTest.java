@@ -6,6 +6,7 @@ import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,6 +15,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
@@ -233,6 +235,35 @@ class Invariant09AFailedForceIsFinalTest {
             assertThat(catchThrowable(() -> append(store.engine, 2, "fails"))).isInstanceOf(StoreFailedException.class);
             assertThat(texts(store.engine, 1)).containsExactly("0:durable");
             assertThat(catchThrowable(() -> texts(store.engine, 2))).isInstanceOf(StoreFailedException.class);
+        }
+    }
+
+    /** A checkpoint's force has failed, and the flusher, which is to take the frames back, is in the middle of a write. */
+    @Test
+    void whatACheckpointCouldNotForceIsReadNoMore() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "durable");
+            await(store.engine.write(
+                    WriteBatch.create().append(2, bytes("weak")).durability(Durability.PROCESS)));
+            assertThat(texts(store.engine, 2)).containsExactly("0:weak");
+            store.faults.fail(on(Kind.FORCE, LOG));
+            FutureTask<Throwable> checkpoint = new FutureTask<>(() -> catchThrowable(store.engine::checkpoint));
+            List<FutureTask<Throwable>> reads = new ArrayList<>();
+            try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
+                store.engine.append(1, bytes("in flight"), NOBODY);
+                write.awaitReached();
+                new Thread(checkpoint, "checkpoint").start();
+                Eventually.await("who reads has to wait", () -> {
+                    FutureTask<Throwable> read = new FutureTask<>(() -> catchThrowable(() -> texts(store.engine, 2)));
+                    Thread reader = new Thread(read, "reader " + reads.size());
+                    reader.start();
+                    Eventually.awaitWaitingOrDone(reader);
+                    reads.add(read);
+                    return !read.isDone();
+                });
+            }
+            assertThat(checkpoint.get()).isInstanceOf(StoreFailedException.class);
+            assertThat(reads.get(reads.size() - 1).get()).isInstanceOf(StoreFailedException.class);
         }
     }
 
