@@ -64,6 +64,15 @@ final class RaftSettings {
         // Otherwise a follower appends later than it looks at the leader's term, behind other entries and their forces.
         // It may vote for another leader in between, and its answer then commits what that one does not have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
+        // A second entry behind each, sent and forced as well, which tells a host that starts what was committed. The
+        // leader
+        // tells it, too.
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+        // An entry is sent at once, not when the last message is a millisecond old; but to a host that says nothing,
+        // which
+        // Ratis would ask without a pause then, with the heartbeats.
+        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
+        RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
 
         // RaftLogKeeper drops the log, by whole segments; a host that is behind it gets files by FileReceiver.

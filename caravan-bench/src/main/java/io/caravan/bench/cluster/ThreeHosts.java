@@ -32,7 +32,7 @@ final class ThreeHosts implements Contestant.Running {
     static final String DURABILITY = "forced by two of three hosts before the answer";
 
     /** For hosts on one machine, whose messages need no time on the way. */
-    static final String ELECTION = "500ms";
+    static final String ELECTION = "300ms";
 
     private static final List<String> IDS = List.of("a", "b", "c");
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
