@@ -64,13 +64,11 @@ final class RaftSettings {
         // Otherwise a follower appends later than it looks at the leader's term, behind other entries and their forces.
         // It may vote for another leader in between, and its answer then commits what that one does not have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
-        // A second entry behind each, sent and forced as well, which tells a host that starts what was committed. The
-        // leader
-        // tells it, too.
+        // These would be a second entry behind each, sent and forced as well, so that a host that starts knows what was
+        // committed. The leader tells it anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        // An entry is sent at once, not when the last message is a millisecond old; but to a host that says nothing,
-        // which
-        // Ratis would ask without a pause then, with the heartbeats.
+        // An entry is sent at once, not only when the last message is a millisecond old. A host that says nothing is
+        // asked with the heartbeats, as Ratis would ask it without a pause otherwise.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
