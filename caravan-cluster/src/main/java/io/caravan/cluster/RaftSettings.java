@@ -71,7 +71,7 @@ final class RaftSettings {
         // asked with the heartbeats, as Ratis would ask it without a pause otherwise.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
-        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
+        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
         // RaftLogKeeper drops the log, by whole segments; a host that is behind it gets files by FileReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);

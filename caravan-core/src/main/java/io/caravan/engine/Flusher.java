@@ -233,6 +233,7 @@ final class Flusher {
         try {
             StoreFailedException failure = state.failure();
             if (failure != null) {
+                takeBackLost(failure);
                 forced.fail(failure);
                 committed.fail(failure);
                 commit.fail(failure);
@@ -257,13 +258,14 @@ final class Flusher {
 
     private void flushOrFail(Commit commit, boolean force, long end) {
         try {
+            writer.requireForcesWork();
             if (levelOf(commit) == Durability.NONE && alone()) {
                 commit.acknowledge();
             }
             long startNanos = clock.getAsLong();
             int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
             if (force) {
-                force();
+                writer.force();
                 forced.advance(end);
             }
             long durableNanos = clock.getAsLong();
@@ -271,6 +273,7 @@ final class Flusher {
             committed.advance(end);
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
+            takeBackLost(failed);
             fail(failed);
             commit.fail(state.fail(failed));
         }
@@ -296,17 +299,15 @@ final class Flusher {
      * Frames that could not be forced are taken back: whoever reads the file may still see them, in memory that the
      * operating system takes for written, and a store opened on them would build on what is not on the disk.
      */
-    private void force() throws IOException {
+    private void takeBackLost(Throwable failure) {
+        if (!writer.hasFailed()) {
+            return;
+        }
+        takeBack();
         try {
-            writer.force();
-        } catch (IOException failed) {
-            takeBack();
-            try {
-                writer.withdraw();
-            } catch (IOException also) {
-                failed.addSuppressed(also);
-            }
-            throw failed;
+            writer.withdraw();
+        } catch (IOException also) {
+            failure.addSuppressed(also);
         }
     }
 
@@ -323,6 +324,14 @@ final class Flusher {
         takeBack();
         writer.forceFailed(failure);
         state.locked(demand::requireForce);
+    }
+
+    /** When no other thread is left: a store that has failed may still have to take back what a force since then lost. */
+    void end() {
+        StoreFailedException failure = state.failure();
+        if (failure != null) {
+            takeBackLost(failure);
+        }
     }
 
     /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */

@@ -53,6 +53,11 @@ final class LsnGate {
         }
     }
 
+    /** Whether what starts at this LSN is through, and was not taken back. */
+    boolean isPast(long lsn) {
+        return isThrough(lsn + 1);
+    }
+
     /** Returns when what starts at this LSN is through. Keeps the interrupt status. */
     void awaitPast(long lsn) {
         await(lsn + 1);

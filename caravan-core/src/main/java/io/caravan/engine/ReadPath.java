@@ -375,7 +375,7 @@ final class ReadPath {
         }
 
         private void add(int list) {
-            if (state.index.birth(list) < committed.position()) {
+            if (committed.isPast(state.index.birth(list))) {
                 ids[count++] = state.index.id(list);
             }
         }

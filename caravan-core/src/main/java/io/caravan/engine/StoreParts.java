@@ -317,6 +317,7 @@ final class StoreParts {
         provisionerWorker.stop();
         flusherWorker.stop();
         flusher.awaitWriters();
+        flusher.end();
     }
 
     /** Lets go of everything but the storage, for a store that could not be started. */

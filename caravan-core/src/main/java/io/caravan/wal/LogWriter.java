@@ -25,7 +25,7 @@ public final class LogWriter {
     /** The oldest frame that this writer has written and not forced. */
     private long firstUnforcedLsn = NONE;
 
-    private volatile @Nullable IOException failedElsewhere;
+    private volatile @Nullable IOException forceFailure;
 
     /**
      * A writer that goes on where a recovery ended.
@@ -76,8 +76,12 @@ public final class LogWriter {
         if (firstUnforcedSegment == NONE) {
             return;
         }
-        for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
-            segments.file(segment).force();
+        try {
+            for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
+                segments.file(segment).force();
+            }
+        } catch (IOException failed) {
+            forceFailed(failed);
         }
         requireForcesWork();
         firstUnforcedSegment = NONE;
@@ -85,18 +89,24 @@ public final class LogWriter {
     }
 
     /**
-     * Somebody else's force of the log's files has failed, so what this writer has not forced may never come to the disk:
-     * its forces fail as that one did from here on. On any thread.
+     * A force of the log's files has failed, this writer's or somebody else's, so what this writer has not forced may never
+     * come to the disk: its forces fail as that one did from here on. On any thread.
      */
     public void forceFailed(IOException failure) {
-        failedElsewhere = failure;
+        forceFailure = failure;
     }
 
-    private void requireForcesWork() throws IOException {
-        IOException failure = failedElsewhere;
+    /** Throws what a force of the log has failed with, if one has. On any thread. */
+    public void requireForcesWork() throws IOException {
+        IOException failure = forceFailure;
         if (failure != null) {
             throw failure;
         }
+    }
+
+    /** Whether a force of the log has failed. On any thread. */
+    public boolean hasFailed() {
+        return forceFailure != null;
     }
 
     /** Makes the frames invalid that were written since the last force, newest first, because theirs has failed; forces nothing. */
@@ -107,5 +117,6 @@ public final class LogWriter {
             segments.withdraw(lsn);
             lsn = before;
         }
+        firstUnforcedLsn = NONE;
     }
 }

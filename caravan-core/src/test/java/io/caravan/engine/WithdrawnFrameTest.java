@@ -145,6 +145,28 @@ class WithdrawnFrameTest {
         }
     }
 
+    /** The store fails by a write while the checkpoint's force is under way, which then fails as well. */
+    @Test
+    void whatACheckpointCouldNotForceIsTakenBackOfAStoreThatHasFailed() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        Engine failing = open(disk);
+        append(failing, 1, "a");
+        appendWeakly(failing, "b");
+        disk.director(call -> {
+            if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                assertThatThrownBy(() -> append(failing, 1, "c")).isInstanceOf(StoreFailedException.class);
+                return CrashStorage.Outcome.FAIL_HALFWAY;
+            }
+            boolean frame = Directors.calls(Kind.WRITE, FaultyStore.LOG).test(call) && call.bytes() >= 4096;
+            return frame ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.PASS;
+        });
+        assertThatThrownBy(failing::checkpoint).isInstanceOf(StoreFailedException.class);
+        failing.close();
+        try (Engine engine = open(disk.processKill())) {
+            assertThat(texts(engine, 1)).containsExactly("0:a");
+        }
+    }
+
     /** A segment that was being made is discarded, whatever it has from when it was another. */
     @Test
     void aHalfMadeSegmentMayLookAsIfItHadWithdrawnFrames() throws IOException {

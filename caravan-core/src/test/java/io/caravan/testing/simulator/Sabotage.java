@@ -12,7 +12,7 @@ enum Sabotage {
             "engine/Flusher",
             "            if (force) {\n",
             "            commit.acknowledge();\n            if (force) {\n")),
-    SKIP_THE_FORCE(edit("engine/Flusher", "                force();\n", "")),
+    SKIP_THE_FORCE(edit("engine/Flusher", "                writer.force();\n", "")),
     SKIP_THE_DIRECTORY_FORCE_AFTER_A_RENAME(edit(
             "wal/LogSegments",
             "storage.rename(temporary, FileNames.LOG.of(segment));\n        storage.forceDirectory();",
@@ -65,16 +65,14 @@ enum Sabotage {
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
             edit("wal/LogScanner", "            refuse(found, behind.valid().get(0));\n", "")),
-    RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(edit(
-            "engine/Flusher",
-            "                writer.withdraw();\n",
-            "                writer.force();\n                return;\n")),
+    RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(
+            edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
             "            committed.awaitPast(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
     LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
-            edit("engine/Flusher", "                writer.withdraw();\n", "                writer.force();\n")),
+            edit("engine/Flusher", "            writer.withdraw();\n", "            writer.requireForcesWork();\n")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/FlushDemand", """
