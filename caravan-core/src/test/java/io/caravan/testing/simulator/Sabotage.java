@@ -71,8 +71,7 @@ enum Sabotage {
             "engine/ReadPath",
             "            committed.awaitPast(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
-    LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
-            edit("engine/Flusher", "            writer.withdraw();\n", "            writer.requireForcesWork();\n")),
+    LEAVE_A_FRAME_WHOSE_FORCE_FAILED(edit("wal/LogWriter", "            segments.withdraw(lsn);\n", "")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/FlushDemand", """
