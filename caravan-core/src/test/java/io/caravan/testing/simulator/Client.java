@@ -251,8 +251,11 @@ final class Client {
         try {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
+                long failures = history.forceFailures();
                 engine.flush();
-                if (!life.silent()) {
+                // Below SYNC, a force that has failed since may have taken back what the flush was told of before.
+                boolean holds = life.flushForces() || history.forceFailures() == failures;
+                if (!life.silent() && holds) {
                     history.flushed(accepted);
                 }
                 if (life.flushForces()) {

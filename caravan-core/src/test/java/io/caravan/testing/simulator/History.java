@@ -33,6 +33,7 @@ final class History {
     private long written;
     private long lastForce = -1;
     private long forcedBeforeLastForce;
+    private long forceFailures;
     private final Durability storeLevel;
 
     /** A history that starts in a state which is certain. */
@@ -160,6 +161,12 @@ final class History {
     /** What was written and not forced may be gone: a force has failed, or it was withdrawn because of that. */
     void forceFailed() {
         written = forced;
+        forceFailures++;
+    }
+
+    /** How many forces of the log have failed. */
+    long forceFailures() {
+        return forceFailures;
     }
 
     /** Which write changed this list last; -1 when none did. */
