@@ -183,7 +183,6 @@ final class Life implements CrashStorage.Director {
                 forceFailed = true;
                 history.forceFailed();
             }
-            forceFailed &= !isFrame(call);
             return outcome;
         } catch (SimulationFailure failure) {
             // The engine would take it for a failure of its disk.
@@ -237,7 +236,7 @@ final class Life implements CrashStorage.Director {
         return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
     }
 
-    /** Whether a force has failed and the store has not come to withdrawing the frame; a kill now leaves it as it is. */
+    /** Whether a force has failed and the store has not withdrawn all frames since the last; a kill now leaves some as they are. */
     private boolean withdrawing() {
         return forceFailed && (client == null || !client.storeFailed());
     }
