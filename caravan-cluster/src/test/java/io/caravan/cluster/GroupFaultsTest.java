@@ -258,7 +258,9 @@ final class GroupFaultsTest {
                 Files.delete(segment);
             }
             copySegments(old, log(group, host));
-            // No leader of this term sends a host again what it has acknowledged, as this one has what it lost here.
+            // A leader never sends again what a host has acknowledged to it, and that is what this one has lost. A
+            // leader of
+            // a later term asks the host what it has.
             String leader = group.awaitLeader();
             group.stop(leader);
             group.restart(leader);

@@ -300,7 +300,7 @@ final class Flusher {
      * operating system takes for written, and a store opened on them would build on what is not on the disk.
      */
     private void takeBackLost(Throwable failure) {
-        if (!writer.hasFailed()) {
+        if (!writer.forceHasFailed()) {
             return;
         }
         takeBack();

@@ -105,7 +105,7 @@ public final class LogWriter {
     }
 
     /** Whether a force of the log has failed. On any thread. */
-    public boolean hasFailed() {
+    public boolean forceHasFailed() {
         return forceFailure != null;
     }
 

@@ -130,10 +130,7 @@ class WithdrawnFrameTest {
     @Test
     void whatACheckpointCouldNotForceIsTakenBackToo() throws IOException {
         CrashStorage disk = new CrashStorage(1);
-        Engine failing = open(disk);
-        append(failing, 1, "a");
-        appendWeakly(failing, "b");
-        appendWeakly(failing, "c");
+        Engine failing = openWithUnforced(disk);
         disk.director(Directors.on(Directors.calls(Kind.FORCE, FaultyStore.LOG), CrashStorage.Outcome.FAIL_HALFWAY));
         assertThatThrownBy(failing::checkpoint)
                 .isInstanceOf(StoreFailedException.class)
@@ -149,12 +146,10 @@ class WithdrawnFrameTest {
     @Test
     void whatACheckpointCouldNotForceIsTakenBackOfAStoreThatHasFailed() throws IOException {
         CrashStorage disk = new CrashStorage(1);
-        Engine failing = open(disk);
-        append(failing, 1, "a");
-        appendWeakly(failing, "b");
+        Engine failing = openWithUnforced(disk);
         disk.director(call -> {
             if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
-                assertThatThrownBy(() -> append(failing, 1, "c")).isInstanceOf(StoreFailedException.class);
+                assertThatThrownBy(() -> append(failing, 1, "d")).isInstanceOf(StoreFailedException.class);
                 return CrashStorage.Outcome.FAIL_HALFWAY;
             }
             boolean frame = Directors.calls(Kind.WRITE, FaultyStore.LOG).test(call) && call.bytes() >= 4096;
@@ -186,6 +181,15 @@ class WithdrawnFrameTest {
                 assertThat(texts(reopened, 1)).containsExactly("0:a");
             }
         }
+    }
+
+    /** A new store with "a", which was forced, and "b" and "c", which were not. */
+    private static Engine openWithUnforced(CrashStorage disk) throws IOException {
+        Engine engine = open(disk);
+        append(engine, 1, "a");
+        appendWeakly(engine, "b");
+        appendWeakly(engine, "c");
+        return engine;
     }
 
     private static void appendWeakly(Engine engine, String value) {
