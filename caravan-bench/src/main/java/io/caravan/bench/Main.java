@@ -4,19 +4,13 @@ import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.cluster.ClusterCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.engine.GroupsCommand;
-import io.caravan.bench.fragmentation.FragmentationCommand;
 import io.caravan.bench.gate.GateCommand;
-import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.life.LifeCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
-import io.caravan.bench.patterns.WritePatternsCommand;
-import io.caravan.bench.policies.FlushPoliciesCommand;
 import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
-import io.caravan.bench.snapshot.SnapshotCommand;
-import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: the entry point of all measurements. */
@@ -26,22 +20,16 @@ import picocli.CommandLine.Command;
         subcommands = {
             ListCommand.class,
             AllCommand.class,
-            WritePatternsCommand.class,
-            TimersCommand.class,
             EngineCommand.class,
             GroupsCommand.class,
             GateCommand.class,
-            LayersCommand.class,
             ScalingCommand.class,
-            FlushPoliciesCommand.class,
-            FragmentationCommand.class,
             LifeCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,
             ClusterCommand.class,
             SeedsCommand.class,
-            SnapshotCommand.class,
             ArchiveCommand.class
         },
         description = "Measures Caravan beside its peers and the limits of the machine it runs on.",

@@ -6,14 +6,9 @@ import java.util.List;
 public final class Suites {
     /** Each is also the name of a command. */
     public static final List<String> NAMES = List.of(
-            "write-patterns",
-            "timers",
             "engine",
             "groups",
             "scaling",
-            "layers",
-            "flush-policies",
-            "fragmentation",
             "life",
             "service",
             "cluster",
