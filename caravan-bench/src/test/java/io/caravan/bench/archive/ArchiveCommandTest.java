@@ -18,22 +18,10 @@ class ArchiveCommandTest {
     @TempDir
     private Path directory;
 
-    @Test
-    void measuresOnePartAndReports() throws IOException {
-        measureAndReport(ArchivePart.APPENDS);
-    }
-
     @ParameterizedTest
-    @EnumSource(
-            value = ArchivePart.class,
-            names = {"DOCUMENTS", "APPENDS"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = ArchivePart.class, names = "DOCUMENTS", mode = EnumSource.Mode.EXCLUDE)
     @Tag("thorough")
     void measuresAndReports(ArchivePart part) throws IOException {
-        measureAndReport(part);
-    }
-
-    private void measureAndReport(ArchivePart part) throws IOException {
         Path out = directory.resolve("out");
         Path work = directory.resolve("work");
         assertThat(Main.run(

@@ -19,19 +19,10 @@ class ServerCommandTest {
     @TempDir
     private Path directory;
 
-    @Test
-    void measuresOnePartAndReports() throws IOException {
-        measureAndReport(Part.DOCUMENT);
-    }
-
     @ParameterizedTest
-    @EnumSource(value = Part.class, names = "DOCUMENT", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(Part.class)
     @Tag("thorough")
     void measuresAndReports(Part part) throws IOException {
-        measureAndReport(part);
-    }
-
-    private void measureAndReport(Part part) throws IOException {
         Path out = directory.resolve("out");
         Path work = directory.resolve("work");
         assertThat(Main.run(
