@@ -15,9 +15,9 @@ public final class DocumentMove {
 
     /**
      * Refuses all other changes of a document from now on, whoever asks for them, across restarts. Another run of the
-     * same move takes it over.
+     * same move takes it over. A document without an origin gets one, by which it is known at the other server.
      *
-     * @param holder distinguishes the run
+     * @param holder random number that distinguishes the run
      * @return the document as it will stay
      * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
      *     {@code MOVING} when it is being moved to elsewhere
@@ -39,7 +39,8 @@ public final class DocumentMove {
                     0,
                     attributes.forks());
         }
-        document.moveTo(attributes.withFence(new Fence(holder, to)));
+        DocumentAttributes known = attributes.origin().isPresent() ? attributes : attributes.withOrigin(holder);
+        document.moveTo(known.withFence(new Fence(holder, to)));
         return info;
     }
 

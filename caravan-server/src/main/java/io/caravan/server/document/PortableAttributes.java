@@ -32,7 +32,7 @@ public final class PortableAttributes {
     }
 
     private static boolean isNumber(String name) {
-        return name.equals("ttl") || name.equals("expires");
+        return name.equals("ttl") || name.equals("expires") || name.equals("origin");
     }
 
     private static Object number(byte[] value) {
@@ -97,6 +97,7 @@ public final class PortableAttributes {
             case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
             case "closed" -> attributes.withClosed(text(value));
             case "stream-seq" -> attributes.withStreamSeq(text(value));
+            case "origin" -> attributes.withOrigin(decimal(name, value));
             case "producers" -> attributes.withProducers(producers(value));
             default ->
                 throw new IllegalArgumentException("this server knows no attribute '" + name

@@ -99,6 +99,7 @@ final class Following {
 
     /** Looks at all documents once, and brings what has changed. */
     void round() throws IOException {
+        mirror.over(pair.openings());
         if (name == null && !bulkDone) {
             bulk();
         }
@@ -184,7 +185,9 @@ final class Following {
             unseen.remove(document);
             try {
                 Description now = source.description();
-                if (!mirror.isUpToDate(document, now)) {
+                if (mirror.isUpToDate(document, now)) {
+                    mirror.seen(document);
+                } else {
                     changed.put(document, now);
                 }
             } catch (ClientException notSeen) {

@@ -4,9 +4,10 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
-/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is 0. */
+/** Work that Ctrl-C and SIGTERM end as usual: its last output is printed, and its exit code is that of a normal end. */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
 
@@ -18,11 +19,13 @@ public final class UntilSignal {
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
      * @param stopped whether it was called
+     * @param exitCode the exit code once the work has ended
      */
-    public static void run(String name, Runnable stop, BooleanSupplier stopped, Output.Writing work)
+    public static void run(
+            String name, Runnable stop, BooleanSupplier stopped, Output.Writing work, IntSupplier exitCode)
             throws IOException {
         CountDownLatch done = new CountDownLatch(1);
-        Thread hook = new Thread(() -> endProcess(stop, done), name);
+        Thread hook = new Thread(() -> endProcess(stop, done, exitCode), name);
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             work.write();
@@ -42,7 +45,7 @@ public final class UntilSignal {
         }
     }
 
-    private static void endProcess(Runnable stop, CountDownLatch done) {
+    private static void endProcess(Runnable stop, CountDownLatch done, IntSupplier exitCode) {
         stop.run();
         boolean printed = false;
         try {
@@ -50,6 +53,6 @@ public final class UntilSignal {
         } catch (InterruptedException nobodyDoes) {
             Thread.currentThread().interrupt();
         }
-        Runtime.getRuntime().halt(printed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+        Runtime.getRuntime().halt(printed ? exitCode.getAsInt() : CommandLine.ExitCode.SOFTWARE);
     }
 }
