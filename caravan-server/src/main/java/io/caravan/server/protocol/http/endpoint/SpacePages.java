@@ -10,8 +10,8 @@ import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
 import io.caravan.server.protocol.http.codec.Answer;
-import io.caravan.server.protocol.http.codec.PercentCode;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Exchange;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -85,7 +85,7 @@ public final class SpacePages {
 
     private static Prefix prefix(Exchange exchange) {
         return Prefix.of(
-                PercentCode.bytes(exchange.route().rest(exchange.request().path()), "the space's prefix"));
+                StreamName.bytes(exchange.route().rest(exchange.request().path())));
     }
 
     /** An object with a number, or a word, for each setting. */
@@ -119,7 +119,7 @@ public final class SpacePages {
         byte[] prefix = space.prefix().toBytes();
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
-        fields.put("path", PREFIX + PercentCode.encode(prefix));
+        fields.put("path", PREFIX + StreamName.encode(prefix));
         fields.put("settings", space.settings().shown());
         fields.put("documents", space.documents());
         fields.put("bytes", space.bytes());

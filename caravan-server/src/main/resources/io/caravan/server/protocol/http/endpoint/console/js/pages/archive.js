@@ -1,7 +1,7 @@
 /** The archive: how far it is, whether its drills succeed, and what it has of a document. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {call, json, nameOf, query, streamPath, under} from '../api.js';
+import {call, isStream, json, nameOf, query, streamPath, under} from '../api.js';
 import {confirm} from '../dialogs.js';
 import {bytes, count, moment, plural, seconds} from '../format.js';
 
@@ -18,7 +18,8 @@ let redraw = () => {};
 
 export function enter(parameters, update) {
   redraw = update;
-  const asked = parameters.get('path') ?? '';
+  const given = parameters.get('path') ?? '';
+  const asked = isStream(given) ? given : '';
   if (asked !== path) {
     path = asked;
     found = null;

@@ -1,7 +1,7 @@
 /** One document: its values, what comes next, and what can be done to it. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {call, json, nameOf, query, save, under} from '../api.js';
+import {call, isStream, json, nameOf, query, save, under} from '../api.js';
 import {confirm} from '../dialogs.js';
 import {bytes, count, moment, plural} from '../format.js';
 import {VIEWS, show} from '../values.js';
@@ -29,7 +29,9 @@ export function enter(parameters, update) {
   info = null;
   values = [];
   note = '';
-  load({newest: true, limit: PAGE});
+  missing = false;
+  problem = isStream(path) ? '' : 'This address names no document.';
+  if (!problem) latest();
 }
 
 export function leave() {
@@ -160,7 +162,7 @@ async function downloadAll() {
 }
 
 export function view() {
-  return html`<div class="head"><h1 tabindex="-1" class="name">${nameOf(path)}</h1></div>
+  return html`<div class="head"><h1 tabindex="-1" class="name">${isStream(path) ? nameOf(path) : title}</h1></div>
     ${problem && !missing ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${info ? there() : missing ? absent() : nothing}`;
 }
