@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Producer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -80,6 +81,22 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
                     501,
                     "unsupported_transfer_encoding",
                     "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings));
+        }
+    }
+
+    /** Checks that a body is not compressed: it would be stored so, with nothing to say it. Throws {@link Problem}. */
+    public void checkContentEncoding() {
+        for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
+            for (String coding : encoding.split(",", -1)) {
+                if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
+                    throw new Problem(
+                                    415,
+                                    "unsupported_content_encoding",
+                                    "a body must be sent as it is, without a Content-Encoding; this has "
+                                            + DocumentName.printable(encoding))
+                            .with("Accept-Encoding", "identity");
+                }
+            }
         }
     }
 

@@ -25,6 +25,12 @@ import java.util.function.BooleanSupplier;
 
 /** Writes the response to one request, as its version and method require. Used only on the event loop. */
 public final class ResponseWriter {
+    /**
+     * For everything but the console's own files. Writers choose the types of documents, and a browser that shows one as a
+     * page must neither run its scripts nor take it for a page of this server's.
+     */
+    static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
     private final Channel channel;
     private final AnswerMemory answers;
     private final boolean bodiless;
@@ -126,6 +132,13 @@ public final class ResponseWriter {
         keepAlive &= !ending.getAsBoolean();
         HttpHeaders headers = response.headers();
         origins.addTo(headers, request);
+        if (!headers.contains(HttpHeaderNames.DATE)) {
+            headers.set(HttpHeaderNames.DATE, HttpDate.at(System.currentTimeMillis()));
+        }
+        if (headers.contains(HttpHeaderNames.CONTENT_TYPE)
+                && !headers.contains(HttpHeaderNames.CONTENT_SECURITY_POLICY)) {
+            headers.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, POLICY);
+        }
         if (!keepAlive) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         } else if (oldVersion) {

@@ -22,11 +22,16 @@ abstract class JsonBody<T> {
     static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
+    /** More than any field has: a factory keeps thousands of the names that it has met, known or not. */
+    private static final int MAX_NAME_CHARS = 128;
+
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
+            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
+                    .maxNameLength(MAX_NAME_CHARS)
                     .maxStringLength(Integer.MAX_VALUE)
                     .build())
             .build();

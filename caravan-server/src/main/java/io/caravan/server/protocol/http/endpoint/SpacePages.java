@@ -1,9 +1,7 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -25,10 +23,6 @@ public final class SpacePages {
     public static final String PREFIX = "/v1/spaces/";
 
     private static final String INVALID = "invalid_space";
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .build();
-
     private final Endpoints endpoints;
 
     public SpacePages(Endpoints endpoints) {
@@ -90,7 +84,7 @@ public final class SpacePages {
 
     /** An object with a number, or a word, for each setting. */
     private static SpaceSettings settings(byte[] body) {
-        try (JsonParser json = JSON.createParser(body)) {
+        try (JsonParser json = JsonBody.parser(body)) {
             require(json.nextToken() == JsonToken.START_OBJECT);
             SpaceSettings settings = SpaceSettings.NONE;
             while (json.nextToken() != JsonToken.END_OBJECT) {

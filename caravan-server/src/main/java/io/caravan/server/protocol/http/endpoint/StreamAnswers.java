@@ -70,6 +70,14 @@ final class StreamAnswers {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
+    /** For server-sent events, which no proxy should hold back until they end. */
+    static Answer events() {
+        return new Answer(200)
+                .header("Content-Type", "text/event-stream")
+                .header("Cache-Control", "no-cache")
+                .header("X-Accel-Buffering", "no");
+    }
+
     static String rfc3339(long millis) {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
