@@ -27,6 +27,8 @@ public final class StreamName {
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     /** A segment of a path that clients remove, together with the one before it if it has two dots. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
+    /** Where browsers end a path, and what they make a slash of. */
+    private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
     /** The console's {@code api.js} and the client's {@code caravan.mjs} have the same rule. */
     private static final Pattern REWRITTEN =
             Pattern.compile("(?:^|/)\\.{0,2}/|(?:^|/)\\.{1,2}\\z|^" + RESERVED + "\\z|^(?:" + RESERVED + "|__name)/");
@@ -51,6 +53,12 @@ public final class StreamName {
     /** The bytes of a name, by its part of a path; {@link #encode} gives that. Throws {@link Problem} when it has none. */
     public static byte[] bytes(String rest) {
         byte[] decoded = PercentCode.bytes(rest, WHAT);
+        if (UNENCODED.matcher(rest).find()) {
+            throw Problem.badRequest(
+                    "malformed_url",
+                    WHAT
+                            + " is malformed: write # as %23 and \\ as %5C, which clients and proxies take for something else");
+        }
         if (DOT_SEGMENT.matcher(rest).find()) {
             throw Problem.badRequest(
                     "dot_segment",

@@ -12,11 +12,9 @@ import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /** The heads of responses about a stream. */
 final class StreamAnswers {
@@ -86,13 +84,5 @@ final class StreamAnswers {
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();
         return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");
-    }
-
-    /** Whether the client already has what the tag identifies. */
-    static boolean matches(@Nullable String ifNoneMatch, String etag) {
-        return ifNoneMatch != null
-                && Arrays.stream(ifNoneMatch.split(",", -1))
-                        .map(String::strip)
-                        .anyMatch(tag -> tag.equals(etag) || tag.equals("W/" + etag) || tag.equals("*"));
     }
 }

@@ -109,6 +109,9 @@ public final class StreamWrites {
     private static Answer created(Exchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == Creation.Result.CREATED;
+        if (!made && exchange.request().mustBeNew()) {
+            throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
+        }
         Answer answer = StreamAnswers.written(made ? 201 : 200, info)
                 .header("Content-Type", info.attributes().contentType());
         return made ? answer.header("Location", location(exchange)) : answer;
