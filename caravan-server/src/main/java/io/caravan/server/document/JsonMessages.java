@@ -43,6 +43,11 @@ public final class JsonMessages {
         private final AtomicLong bytes = new AtomicLong();
     }
 
+    /** The factory of the next parser. */
+    static JsonFactory factory() {
+        return current.json;
+    }
+
     private static JsonParser parser(byte[] text) throws IOException {
         Factory factory = current;
         if (factory.bytes.addAndGet(text.length) > FACTORY_BYTES) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
@@ -89,6 +90,9 @@ abstract class JsonBody<T> {
     final List<T> read(int most, Problem tooMany) {
         try (json) {
             return elements(most, tooMany);
+        } catch (StreamConstraintsException overLimit) {
+            throw invalid("the body must be nested at most " + MAX_DEPTH + " deep, with names of at most "
+                    + MAX_NAME_CHARS + " characters and numbers of at most 1,000 digits");
         } catch (IOException notJson) {
             String line =
                     String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
