@@ -325,7 +325,7 @@ async function rewritten(page, resp) {
   await visit(page, '#/documents', 'Documents');
   await page.getByRole('link', {name: 'payroll', exact: true}).first().click();
   await page.getByText('in payroll').waitFor();
-  // A link that somebody else has made.
+  // A link from elsewhere.
   await visit(page, '#/document?path=/v1/stream/rooms/../payroll', 'rooms/../payroll');
   await page.getByText('A browser would send this to another address').waitFor();
   await visit(page, '#/document?path=/v1/spaces/payroll', 'Document');

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  *
  * <p>Clients and proxies rewrite some paths before they send them: {@code rooms/../payroll} becomes {@code payroll}, and
  * some make {@code a/b} of {@code a//b}. So a name that has such segments, or that begins with a reserved word, has an
- * address of its own, which nobody rewrites: {@value #ESCAPED}, and then the name with every byte except letters, digits,
+ * address of its own, which none of them rewrites: {@value #ESCAPED}, and then the name with every byte except letters, digits,
  * {@code -} and {@code _} written as {@code ~} and two hexadecimal digits in upper case. A path with a segment that is
  * {@code .} or {@code ..} is refused. Whether a slash or a dot is itself percent-encoded makes a difference only to what
  * counts as a segment: {@code rooms%2F..%2Fpayroll} has one, and is that name.
