@@ -294,7 +294,7 @@ async function markup(page) {
 
 /** Names whose plain addresses a browser sends to other documents. */
 async function rewritten(page, resp) {
-  const names = ['rooms/../payroll', 'payroll', 'rooms/.', '..', 'rooms//door', '__name/door'];
+  const names = ['rooms/../payroll', 'payroll', 'rooms/.', '..', 'rooms//door', '__name/door', 'payroll ', 'pay\u202elor'];
   await new Promise((done, failed) => {
     const socket = net.connect(resp, '127.0.0.1');
     let answers = 0;
@@ -325,6 +325,10 @@ async function rewritten(page, resp) {
   await visit(page, '#/documents', 'Documents');
   await page.getByRole('link', {name: 'payroll', exact: true}).first().click();
   await page.getByText('in payroll').waitFor();
+  await visit(page, '#/documents?prefix=pay&delimiter=', 'Documents');
+  for (const shown of ['roll', 'roll␣', '\\u202elor']) await page.getByRole('link', {name: shown, exact: true}).first().waitFor();
+  await page.getByRole('link', {name: 'roll␣', exact: true}).first().click();
+  await heading(page, 'payroll␣');
   // A link from elsewhere.
   await visit(page, '#/document?path=/v1/stream/rooms/../payroll', 'rooms/../payroll');
   await page.getByText('A browser would send this to another address').waitFor();
@@ -332,6 +336,23 @@ async function rewritten(page, resp) {
   await page.getByText('This address names no document.').waitFor();
   assert.equal(await page.getByRole('button', {name: 'Delete the document…'}).count(), 0);
   say('deleted the right one of two documents');
+}
+
+/** A document of type text/html, from the console's origin and with its token: a page that may do nothing. */
+async function harmless(browser, direct) {
+  const context = await browser.newContext({extraHTTPHeaders: {Authorization: `Bearer ${SECRET}`}});
+  const address = `${direct}/v1/stream/pages/evil`;
+  const body = '<body>shown<script>fetch("/v1/documents")</script><img src="/v1/stream/ends" onerror="fetch(\'/healthz\')">';
+  const headers = {Authorization: `Bearer ${SECRET}`, 'Content-Type': 'text/html'};
+  assert.equal((await fetch(address, {method: 'PUT', headers, body})).status, 201);
+  const page = await context.newPage();
+  const sent = [];
+  context.on('request', (request) => sent.push(new URL(request.url()).pathname));
+  await page.goto(address, {waitUntil: 'load'});
+  await page.getByText('shown').waitFor();
+  assert.ok(!sent.includes('/v1/documents') && !sent.includes('/healthz'), `no script of a document runs: ${sent}`);
+  await context.close();
+  say('a document of type text/html is no page of the console');
 }
 
 async function check() {
@@ -364,6 +385,7 @@ async function check() {
   await markup(page);
   await rewritten(page, resp);
   await page.context().close();
+  await harmless(browser, direct);
   const phone = await open(browser, `http://127.0.0.1:${proxy}${PREFIX}`, {viewport: {width: 390, height: 844}, colorScheme: 'light', hasTouch: true});
   assert.ok(phone.url().includes(`${PREFIX}/console/`), phone.url());
   await phone.waitForTimeout(2500);

@@ -3,7 +3,7 @@
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {call, isStream, json, nameOf, query, streamPath, under} from '../api.js';
 import {confirm} from '../dialogs.js';
-import {bytes, count, moment, plural, seconds} from '../format.js';
+import {bytes, count, moment, plural, seconds, visible} from '../format.js';
 
 export const title = 'Archive';
 
@@ -88,7 +88,7 @@ async function restore(generation) {
   });
   if (done) {
     note = html`${plural(done.added, 'value')} restored:
-      <a href=${'#/document?' + query({path: done.path})}>${nameOf(done.path)}</a>`;
+      <a href=${'#/document?' + query({path: done.path})}>${visible(nameOf(done.path))}</a>`;
     redraw();
   }
 }

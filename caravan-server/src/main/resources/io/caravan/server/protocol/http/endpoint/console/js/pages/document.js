@@ -3,7 +3,7 @@
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {call, isStream, json, nameOf, query, save, under} from '../api.js';
 import {confirm} from '../dialogs.js';
-import {bytes, count, moment, plural} from '../format.js';
+import {bytes, count, moment, plural, visible} from '../format.js';
 import {VIEWS, show} from '../values.js';
 
 export const title = 'Document';
@@ -119,7 +119,7 @@ async function trim(event) {
   const to = Math.min(info.nextSequence, Number(new FormData(event.target).get('to')));
   const dropped = Math.max(0, to - info.firstSequence);
   const done = await confirm({
-    title: `Trim ${nameOf(path)}?`,
+    title: `Trim ${visible(nameOf(path))}?`,
     text: html`<p>
         This drops the ${plural(dropped, 'oldest value')}${dropped ? `, sequences ${info.firstSequence} to ${to - 1}` : ''}, and keeps
         ${count(info.nextSequence - info.firstSequence - dropped)}. Sequences do not change.
@@ -142,7 +142,7 @@ const lasting = () =>
 async function remove() {
   const held = info.nextSequence - info.firstSequence;
   const done = await confirm({
-    title: `Delete ${nameOf(path)}?`,
+    title: `Delete ${visible(nameOf(path))}?`,
     text: html`<p>This deletes the document with its ${plural(held, 'value')}, ${bytes(info.bytes)}, for everybody. Whoever follows it is told that it is gone.</p>
       <p>${lasting()}</p>`,
     verb: `Delete ${plural(held, 'value')}`,
@@ -162,7 +162,7 @@ async function downloadAll() {
 }
 
 export function view() {
-  return html`<div class="head"><h1 tabindex="-1" class="name">${isStream(path) ? nameOf(path) : title}</h1></div>
+  return html`<div class="head"><h1 tabindex="-1" class="name">${isStream(path) ? visible(nameOf(path)) : title}</h1></div>
     ${problem && !missing ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${info ? there() : missing ? absent() : nothing}`;
 }
