@@ -194,7 +194,6 @@ async function check(server) {
 
 const server = new Caravan(process.env.CARAVAN, join(work, "data"))
 process.env.CARAVAN_EVENT_STREAM_HEARTBEAT = "1s"
-process.env.CARAVAN_ALLOW_HOST = "127.0.0.1"
 await server.start()
 try {
   await check(server)
