@@ -79,6 +79,22 @@ export class Caravan {
   }
 }
 
+/** Names whose plain path clients or proxies rewrite, or the server reserves. */
+const REWRITTEN = /(^|\/)\.{0,2}\/|(^|\/)\.{1,2}$|^__ds$|^__(ds|name)\//
+
+const code = (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`
+
+/**
+ * @param {string} name a document's
+ * @returns {string} what stands for it in the server's paths, spelled as the server does
+ */
+export function pathOf(name) {
+  const encoded = encodeURIComponent(name).replace(/[!*'()]/g, code)
+  return REWRITTEN.test(name)
+    ? `__name/${encoded.replace(/[.~]/g, code).replaceAll("%", "~")}`
+    : encoded.replaceAll("%2F", "/")
+}
+
 /** The answer's `application/problem+json`; empty when it is something else, as a proxy's. */
 export function problemOf({ headers, body }) {
   return headers.get("content-type") === "application/problem+json" ? JSON.parse(new TextDecoder().decode(body)) : {}

@@ -4,7 +4,7 @@
 // refused, and the value at that offset tells whose it is. And a snapshot is written only behind exactly what it replaces.
 import { setTimeout as sleep } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
-import { problemOf, refusal } from "./caravan.mjs"
+import { pathOf, problemOf, refusal } from "./caravan.mjs"
 import { readRecords, takeValues } from "./frames.mjs"
 
 const BYTES = { "Content-Type": "application/octet-stream" }
@@ -37,7 +37,7 @@ export class Journal {
    */
   constructor(caravan, name, fold, onError = console.error) {
     this.#caravan = caravan
-    this.#name = encodeURIComponent(name)
+    this.#name = pathOf(name)
     this.#path = `/v1/stream/${this.#name}`
     this.#fold = fold
     this.#onError = onError

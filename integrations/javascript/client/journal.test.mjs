@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { createServer, request } from "node:http"
 import { test } from "node:test"
 import { killAndRestart, startCaravan, until } from "../testing/caravan.mjs"
+import { pathOf } from "./caravan.mjs"
 import { Caravan, CaravanError, Journal } from "./index.mjs"
 
 const bytes = (text) => new TextEncoder().encode(text)
@@ -28,6 +29,21 @@ test("journals", async (t) => {
     assert.deepEqual(await journal.read(), [])
     await journal.append(bytes("again"))
     assert.deepEqual(texts(await journal.read()), ["again"])
+  })
+
+  await t.test("names that fetch or a proxy would rewrite are names", async () => {
+    const names = ["rooms/../payroll", "payroll", ".", "..", "a/./b", "a//b", "a/b", "/a", "a/..", "..a", "__name/a", "__ds/a", "it's (a) ~!*"]
+    for (const name of names) {
+      await open(name).append(bytes(`in ${name}`))
+    }
+    for (const name of names) {
+      assert.deepEqual(texts(await open(name).read()), [`in ${name}`])
+    }
+    const { documents } = await (await fetch(`${server.url}/v1/documents`)).json()
+    const listed = documents.filter((each) => names.includes(each.name))
+    assert.deepEqual(listed.map((each) => each.path).sort(), names.map((name) => `/v1/stream/${pathOf(name)}`).sort())
+    await open("rooms/../payroll").delete()
+    assert.deepEqual(texts(await open("payroll").read()), ["in payroll"])
   })
 
   await t.test("a record that is longer than a value is stored in parts", async () => {

@@ -292,6 +292,69 @@ async function markup(page) {
   assert.equal(await page.locator('main img').count(), 0, 'a name is not markup');
 }
 
+/** Names whose plain addresses a browser sends to other documents. */
+async function rewritten(page, resp) {
+  const names = ['rooms/../payroll', 'payroll', 'rooms/.', '..', 'rooms//door', '__name/door', 'payroll ', 'pay\u202elor'];
+  await new Promise((done, failed) => {
+    const socket = net.connect(resp, '127.0.0.1');
+    let answers = 0;
+    socket.on('error', failed);
+    socket.on('data', (data) => {
+      answers += data.toString().split('\r\n').length - 1;
+      if (answers === names.length + 1) socket.destroy(), done();
+    });
+    socket.write(command('AUTH', SECRET) + names.map((name) => command('RPUSH', name, `in ${name}`)).join(''));
+  });
+  const paths = await page.evaluate(async () => {
+    const {json, nameOf, streamPath} = await import(new URL('js/api.js', document.baseURI));
+    const found = await json('/v1/documents?limit=1000');
+    return found.documents.map(({name, path}) => ({name, path, spelled: streamPath(name), read: nameOf(path)}));
+  });
+  for (const name of names) assert.ok(paths.some((each) => each.name === name), `${name} is listed`);
+  for (const {name, path, spelled, read} of paths) {
+    assert.equal(spelled, path, `the console spells ${name} as the server does`);
+    assert.equal(read, name);
+  }
+  await visit(page, '#/documents?prefix=rooms/&delimiter=', 'Documents');
+  await page.getByRole('link', {name: '../payroll', exact: true}).first().click();
+  await heading(page, 'rooms/../payroll');
+  await page.getByText('in rooms/../payroll').waitFor();
+  await page.getByRole('button', {name: 'Delete the document…'}).click();
+  await page.getByRole('button', {name: 'Delete 1 value'}).click();
+  await heading(page, 'Documents');
+  await visit(page, '#/documents', 'Documents');
+  await page.getByRole('link', {name: 'payroll', exact: true}).first().click();
+  await page.getByText('in payroll').waitFor();
+  await visit(page, '#/documents?prefix=pay&delimiter=', 'Documents');
+  for (const shown of ['roll', 'roll␣', '\\u202elor']) await page.getByRole('link', {name: shown, exact: true}).first().waitFor();
+  await page.getByRole('link', {name: 'roll␣', exact: true}).first().click();
+  await heading(page, 'payroll␣');
+  // A link from elsewhere.
+  await visit(page, '#/document?path=/v1/stream/rooms/../payroll', 'rooms/../payroll');
+  await page.getByText('A browser would send this to another address').waitFor();
+  await visit(page, '#/document?path=/v1/spaces/payroll', 'Document');
+  await page.getByText('This address names no document.').waitFor();
+  assert.equal(await page.getByRole('button', {name: 'Delete the document…'}).count(), 0);
+  say('deleted the right one of two documents');
+}
+
+/** A document of type text/html, from the console's origin and with its token: a page that may do nothing. */
+async function harmless(browser, direct) {
+  const context = await browser.newContext({extraHTTPHeaders: {Authorization: `Bearer ${SECRET}`}});
+  const address = `${direct}/v1/stream/pages/evil`;
+  const body = '<body>shown<script>fetch("/v1/documents")</script><img src="/v1/stream/ends" onerror="fetch(\'/healthz\')">';
+  const headers = {Authorization: `Bearer ${SECRET}`, 'Content-Type': 'text/html'};
+  assert.equal((await fetch(address, {method: 'PUT', headers, body})).status, 201);
+  const page = await context.newPage();
+  const sent = [];
+  context.on('request', (request) => sent.push(new URL(request.url()).pathname));
+  await page.goto(address, {waitUntil: 'load'});
+  await page.getByText('shown').waitFor();
+  assert.ok(!sent.includes('/v1/documents') && !sent.includes('/healthz'), `no script of a document runs: ${sent}`);
+  await context.close();
+  say('a document of type text/html is no page of the console');
+}
+
 async function check() {
   const {resp, port} = await startServer();
   const proxy = await startProxy(port);
@@ -320,7 +383,9 @@ async function check() {
   await keyboard(page);
   await extremes(page);
   await markup(page);
+  await rewritten(page, resp);
   await page.context().close();
+  await harmless(browser, direct);
   const phone = await open(browser, `http://127.0.0.1:${proxy}${PREFIX}`, {viewport: {width: 390, height: 844}, colorScheme: 'light', hasTouch: true});
   assert.ok(phone.url().includes(`${PREFIX}/console/`), phone.url());
   await phone.waitForTimeout(2500);

@@ -4,30 +4,57 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of a JSON document. Each is one value: a JSON text, kept byte for byte as it was sent, and nested at
- * most {@value #MAX_DEPTH} deep.
+ * most {@value #MAX_DEPTH} deep. Numbers, names and strings may be as long as the text: none is converted here.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
-    /** UTF-8 only: messages are concatenated byte by byte. */
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .disable(JsonFactory.Feature.CHARSET_DETECTION)
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(MAX_DEPTH)
-                    .maxStringLength(Integer.MAX_VALUE)
-                    .build())
-            .build();
+    /** A parser keeps the names that it meets for the others of its factory, so a factory is given up after so much. */
+    private static final long FACTORY_BYTES = 4L * 1024 * 1024;
+
+    private static volatile Factory current = new Factory();
+
+    private static final class Factory {
+        /** UTF-8 only: messages are concatenated byte by byte. */
+        private final JsonFactory json = JsonFactory.builder()
+                .disable(JsonFactory.Feature.CHARSET_DETECTION)
+                .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxNestingDepth(MAX_DEPTH)
+                        .maxStringLength(Integer.MAX_VALUE)
+                        .maxNumberLength(Integer.MAX_VALUE)
+                        .maxNameLength(Integer.MAX_VALUE)
+                        .build())
+                .build();
+
+        private final AtomicLong bytes = new AtomicLong();
+    }
+
+    /** The factory of the next parser. */
+    static JsonFactory factory() {
+        return current.json;
+    }
+
+    private static JsonParser parser(byte[] text) throws IOException {
+        Factory factory = current;
+        if (factory.bytes.addAndGet(text.length) > FACTORY_BYTES) {
+            current = new Factory();
+        }
+        return factory.json.createParser(text);
+    }
 
     private JsonMessages() {}
 
@@ -50,7 +77,7 @@ public final class JsonMessages {
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static void forEach(DocumentName name, byte[] body, Consumer<byte[]> action) {
-        try (JsonParser parser = JSON.createParser(body)) {
+        try (JsonParser parser = parser(body)) {
             if (parser.nextToken() == JsonToken.START_ARRAY) {
                 while (parser.nextToken() != JsonToken.END_ARRAY) {
                     action.accept(message(parser, body));
@@ -61,6 +88,8 @@ public final class JsonMessages {
                 checkEnd(name, parser);
                 action.accept(stripped(body));
             }
+        } catch (StreamConstraintsException tooDeep) {
+            throw tooDeep(name);
         } catch (IOException | IllegalArgumentException problem) {
             throw notJson(name, problem.getMessage());
         }
@@ -109,10 +138,12 @@ public final class JsonMessages {
     }
 
     private static void validate(DocumentName name, byte[] value) {
-        try (JsonParser parser = JSON.createParser(value)) {
+        try (JsonParser parser = parser(value)) {
             parser.nextToken();
             finishValue(parser);
             checkEnd(name, parser);
+        } catch (StreamConstraintsException tooDeep) {
+            throw tooDeep(name);
         } catch (IOException | IllegalArgumentException problem) {
             throw notJson(name, problem.getMessage());
         }
@@ -122,6 +153,11 @@ public final class JsonMessages {
         if (parser.nextToken() != null) {
             throw notJson(name, "more than one value");
         }
+    }
+
+    private static DocumentException tooDeep(DocumentName name) {
+        return new DocumentException(
+                Reason.NOT_JSON, name, "takes only JSON that is nested at most " + MAX_DEPTH + " deep");
     }
 
     private static DocumentException notJson(DocumentName name, @Nullable String problem) {

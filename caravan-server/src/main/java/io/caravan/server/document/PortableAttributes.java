@@ -13,11 +13,14 @@ import java.util.Map;
 
 /**
  * What a document is beside its values, in a form for other servers, of what is valid there: by name a number, or bytes.
- * What comes in that form is checked, because it comes from anybody who may write.
+ * What comes in that form is checked, because it comes from anybody who may write. No attribute may be longer than one
+ * that a document can get otherwise, so that there is room for what the store and the archive add of their own.
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
+    /** As much as an append over HTTP can set. */
+    private static final int MAX_STREAM_SEQ_BYTES = 3 * Addition.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}
 
@@ -95,8 +98,8 @@ public final class PortableAttributes {
             case "content-type" -> attributes.withContentType(contentType(value));
             case "ttl" -> attributes.withTtlSeconds(decimal(name, value));
             case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
-            case "closed" -> attributes.withClosed(text(value));
-            case "stream-seq" -> attributes.withStreamSeq(text(value));
+            case "closed" -> attributes.withClosed(text(name, value, Producer.MAX_ID_BYTES));
+            case "stream-seq" -> attributes.withStreamSeq(text(name, value, MAX_STREAM_SEQ_BYTES));
             case "origin" -> attributes.withOrigin(decimal(name, value));
             case "producers" -> attributes.withProducers(producers(value));
             default ->
@@ -132,6 +135,18 @@ public final class PortableAttributes {
         }
         throw new IllegalArgumentException(
                 "the attribute 'producers' is longer than " + Producers.MAX_BYTES + " bytes");
+    }
+
+    private static String text(String name, byte[] value, int maxBytes) {
+        if (value.length > maxBytes) {
+            throw new IllegalArgumentException(
+                    "the attribute '" + name + "' may have at most " + maxBytes + " bytes, this has " + value.length);
+        }
+        String text = text(value);
+        if (!Arrays.equals(text.getBytes(UTF_8), value)) {
+            throw new IllegalArgumentException("the attribute '" + name + "' must be text in UTF-8");
+        }
+        return text;
     }
 
     private static String text(byte[] value) {

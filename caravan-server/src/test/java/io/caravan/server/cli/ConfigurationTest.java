@@ -154,6 +154,14 @@ class ConfigurationTest {
     }
 
     @Test
+    void aHeartbeatThatIsTooQuickIsRefused() {
+        assertRefused("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
+        err.getBuffer().setLength(0);
+        // Only the other setting is wrong.
+        assertRefused("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
+    }
+
+    @Test
     void theLogsLevelIsSetBeforeAnythingElse() {
         LogLevel before = LogLevel.current();
         try {

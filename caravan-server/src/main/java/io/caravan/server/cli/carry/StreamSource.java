@@ -2,7 +2,6 @@ package io.caravan.server.cli.carry;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Answer;
@@ -220,7 +219,7 @@ final class StreamSource {
     }
 
     private Answer ask(String method, byte[] name, String query) throws IOException {
-        String path = StreamName.path(DocumentName.of(name)).substring(StreamName.PREFIX.length() - 1);
+        String path = "/" + StreamName.encodePlainly(name);
         Answer answer = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
         if (answer.status() == OK) {
             return answer;

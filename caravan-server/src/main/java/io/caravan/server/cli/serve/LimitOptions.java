@@ -14,6 +14,7 @@ import picocli.CommandLine.Option;
 /** How much clients may take, apart from the length of a value. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LimitOptions {
+    private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
     private static final long AUTO = 0;
     private static final long MIN_ANSWERS_BYTES = 1024 * 1024;
 
@@ -90,6 +91,28 @@ final class LimitOptions {
                     "How long a connection may be idle before it is closed, or off; auto is 2m for HTTP, and off for"
                             + " RESP.")
     private @Nullable Duration idleTimeout;
+
+    @Option(
+            names = "--event-stream-heartbeat",
+            paramLabel = "TIME",
+            defaultValue = "15s",
+            converter = Quantities.TimeOrOff.class,
+            description =
+                    "How often an event stream over HTTP sends a comment, so that proxies do not end it while there"
+                            + " are no events; at least 1s, or off.")
+    private Duration heartbeat;
+
+    /**
+     * The time between the comments of event streams; zero for none.
+     *
+     * @throws IllegalArgumentException when it is too short
+     */
+    Duration heartbeat() {
+        check(
+                heartbeat.isZero() || heartbeat.compareTo(LEAST_HEARTBEAT) >= 0,
+                "--event-stream-heartbeat must be 1s or more, or off");
+        return heartbeat;
+    }
 
     /**
      * Limits for all listeners.

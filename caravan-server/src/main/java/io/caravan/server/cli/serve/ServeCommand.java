@@ -167,7 +167,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
+                securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
+                        .withHeartbeat(limitOptions.heartbeat())),
                 limitOptions.resp(store),
                 storeOptions.durability(),
                 network,

@@ -183,6 +183,7 @@ class BatchTest {
         refuses(400, "invalid_batch", "changes must hold one at least");
         refuses(400, "invalid_offset", "change 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
         refuses(501, "reserved", "", good, append("__ds/x", "x"));
+        refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
         for (String wrong : List.of(
                 "",
                 "x",

@@ -1,9 +1,11 @@
 package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
+import java.net.SocketException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -277,6 +279,21 @@ class ConnectionTest {
             assertThat(allowed.headers().get("access-control-allow-methods")).contains("PUT", "DELETE");
             assertThat(allowed.headers().get("access-control-allow-headers")).contains("Stream-Seq", "Authorization");
             assertThat(raw.read().status()).isEqualTo(204);
+        }
+    }
+
+    /** Without a length, the end of a connection is the end of the body for HTTP/1.0. */
+    @Test
+    void anOldClientNoticesThatAnAnswerIsIncomplete() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            server.append("/v1/stream/a", "text/plain", "x".repeat(HttpFixture.MAX_BODY_BYTES));
+        }
+        try (RawClient raw = server.raw()) {
+            raw.send("GET /v1/stream/a HTTP/1.0\r\n\r\n");
+            assertThat(raw.line()).contains("200");
+            assertThat(server.send("POST", "/v1/stream/a?trim=now", null).statusCode())
+                    .isEqualTo(204);
+            assertThatThrownBy(raw::rest).isInstanceOf(SocketException.class);
         }
     }
 }

@@ -68,13 +68,14 @@ final class HttpFixture implements AutoCloseable {
 
     HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall, String... allowedOrigins)
             throws IOException {
-        this(store, authenticator, live, stall, null, allowedOrigins);
+        this(store, authenticator, live, LONG, stall, null, allowedOrigins);
     }
 
     private HttpFixture(
             ListStore store,
             Authenticator authenticator,
             Duration live,
+            Duration heartbeat,
             Duration stall,
             @Nullable Cluster cluster,
             String... allowedOrigins)
@@ -87,6 +88,7 @@ final class HttpFixture implements AutoCloseable {
                 MAX_BATCH_BYTES,
                 live,
                 live,
+                heartbeat,
                 Set.of(allowedOrigins),
                 Set.of());
         server = new HttpProtocol(config, readers, authenticator, metrics, Transport.NIO, cluster);
@@ -119,10 +121,18 @@ final class HttpFixture implements AutoCloseable {
         return fixture;
     }
 
+    /** The same whose event streams have a comment so often. */
+    static HttpFixture beating(Duration heartbeat) throws IOException {
+        HttpFixture fixture = new HttpFixture(
+                new MemoryListStore(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
+        fixture.serve();
+        return fixture;
+    }
+
     /** A host of a cluster that leads, or did. */
     static HttpFixture leading(Cluster cluster) throws IOException {
         HttpFixture fixture =
-                new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, cluster, new String[0]);
+                new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
         fixture.serve();
         return fixture;
     }

@@ -44,7 +44,7 @@ class PipelineTest {
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, Set.of(), Set.of());
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
         List<Route> routes = List.of(
                 new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.answer(text("now"))),
                 new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),

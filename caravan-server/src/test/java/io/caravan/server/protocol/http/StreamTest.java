@@ -434,4 +434,28 @@ class StreamTest {
         assertProblem(server.get("/v1/stream/a"), 410, "gone");
         assertThat(server.get("/v1/stream/b").body()).isEqualTo("onetw");
     }
+
+    @Test
+    void longNumbersAndNamesAreJson() throws Exception {
+        server.create("/v1/stream/json", JSON);
+        String number = "1".repeat(5_000) + "." + "2".repeat(5_000) + "e10";
+        String name = "n".repeat(50_001);
+        String value = "{\"" + name + "\":" + number + "}";
+        assertThat(server.append("/v1/stream/json", JSON, value).statusCode()).isEqualTo(204);
+        assertThat(server.append("/v1/stream/json", JSON, "[" + number + "," + value.length() + "]")
+                        .statusCode())
+                .isEqualTo(204);
+        assertThat(server.get("/v1/stream/json").body())
+                .isEqualTo("[" + value + "," + number + "," + value.length() + "]");
+    }
+
+    @Test
+    void howDeepJsonMayBeNestedIsSaid() throws Exception {
+        server.create("/v1/stream/json", JSON);
+        String deepest = "[".repeat(512) + "]".repeat(512);
+        assertThat(server.append("/v1/stream/json", JSON, deepest).statusCode()).isEqualTo(204);
+        HttpResponse<String> tooDeep = server.append("/v1/stream/json", JSON, "[" + deepest + "]");
+        assertProblem(tooDeep, 400, "not_json");
+        assertThat(tooDeep.body()).contains("nested at most 512 deep").doesNotContain("StreamReadConstraints");
+    }
 }

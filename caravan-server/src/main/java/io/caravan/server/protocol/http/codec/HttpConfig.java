@@ -13,6 +13,8 @@ import java.util.Set;
  * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client must reconnect
+ * @param heartbeat time between the comments that keep proxies from ending an event stream that has no events; zero for
+ *     none
  * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients
  *     need no token; {@code *} is all
  * @param allowedHosts names that the {@code Host} header may have there, in addition to those of this machine, the host
@@ -24,6 +26,7 @@ public record HttpConfig(
         long maxBatchBytes,
         Duration longPoll,
         Duration eventStream,
+        Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
     /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
@@ -40,8 +43,15 @@ public record HttpConfig(
                 logBufferBytes - BATCH_ROOM_BYTES,
                 Duration.ofSeconds(20),
                 Duration.ofSeconds(60),
+                Duration.ofSeconds(15),
                 Set.of(),
                 Set.of());
+    }
+
+    /** The same with so much time between the comments of event streams; zero for none. */
+    public HttpConfig withHeartbeat(Duration time) {
+        return new HttpConfig(
+                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, time, allowedOrigins, allowedHosts);
     }
 
     /**
@@ -57,7 +67,14 @@ public record HttpConfig(
             }
         }
         return new HttpConfig(
-                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, Set.copyOf(origins), allowedHosts);
+                address,
+                maxBodyBytes,
+                maxBatchBytes,
+                longPoll,
+                eventStream,
+                heartbeat,
+                Set.copyOf(origins),
+                allowedHosts);
     }
 
     /**
@@ -72,6 +89,13 @@ public record HttpConfig(
             }
         }
         return new HttpConfig(
-                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, allowedOrigins, Set.copyOf(hosts));
+                address,
+                maxBodyBytes,
+                maxBatchBytes,
+                longPoll,
+                eventStream,
+                heartbeat,
+                allowedOrigins,
+                Set.copyOf(hosts));
     }
 }

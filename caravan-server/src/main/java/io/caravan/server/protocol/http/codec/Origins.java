@@ -35,7 +35,8 @@ public final class Origins {
             "Authorization, Content-Type, If-None-Match, Stream-If-Offset, Stream-Seq, Stream-TTL,"
                     + " Stream-Expires-At, Stream-Closed, Stream-Forked-From, Stream-Fork-Offset, Stream-Fork-Sub-Offset,"
                     + " Producer-Id, Producer-Epoch, Producer-Seq";
-    private static final String EXPOSED_HEADERS = "ETag, Location, WWW-Authenticate, Stream-Next-Offset,"
+    private static final String EXPOSED_HEADERS = "Accept-Encoding, Allow, Date, ETag, Location, Retry-After,"
+            + " WWW-Authenticate, Stream-Next-Offset,"
             + " Stream-First-Offset, Stream-Up-To-Date, Stream-Closed, Stream-Durability, Stream-Cursor, Stream-TTL, Stream-Expires-At,"
             + " Stream-SSE-Data-Encoding, Producer-Epoch, Producer-Seq, Producer-Expected-Seq, Producer-Received-Seq";
     private static final Set<HttpMethod> READING = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);

@@ -56,12 +56,17 @@ public final class PercentCode {
 
     /** Encodes bytes as part of a URL's path; slashes stay. */
     public static String encode(byte[] bytes) {
+        return encode(bytes, UNRESERVED, '%');
+    }
+
+    /** Encodes every byte but these characters as this mark and two hexadecimal digits. */
+    static String encode(byte[] bytes, String kept, char mark) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {
-            if (UNRESERVED.indexOf((char) (b & 0xFF)) >= 0) {
+            if (kept.indexOf((char) (b & 0xFF)) >= 0) {
                 text.append((char) b);
             } else {
-                text.append('%').append(HEX.toHexDigits(b));
+                text.append(mark).append(HEX.toHexDigits(b));
             }
         }
         return text.toString();

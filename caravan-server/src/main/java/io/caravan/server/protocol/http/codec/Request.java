@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Producer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -11,6 +12,8 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -32,6 +35,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final Pattern MEDIA_TYPE =
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
+    private static final String ANY_TAG = "*";
 
     /**
      * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or
@@ -48,6 +52,9 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
             throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
+        }
+        if (head.headers().getAll(HttpHeaderNames.AUTHORIZATION).size() > 1) {
+            throw Problem.badRequest("malformed_request", "a request has at most one Authorization header");
         }
         checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
         String uri = withoutAuthority(head.uri());
@@ -83,6 +90,22 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
+    /** Checks that a body is not compressed: it would be stored so, with nothing to say it. Throws {@link Problem}. */
+    public void checkContentEncoding() {
+        for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
+            for (String coding : encoding.split(",", -1)) {
+                if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
+                    throw new Problem(
+                                    415,
+                                    "unsupported_content_encoding",
+                                    "a body must be sent as it is, without a Content-Encoding; this has "
+                                            + DocumentName.printable(encoding))
+                            .with("Accept-Encoding", "identity");
+                }
+            }
+        }
+    }
+
     /** The form of a URL that is sent to proxies names the server too. */
     private static String withoutAuthority(String uri) {
         Matcher authority = AUTHORITY.matcher(uri);
@@ -103,14 +126,59 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return new Request(method, path, query, headers, arrived);
     }
 
-    /** The value of a header, or null when there is none. */
+    /** The value of a header, or null when there is none. Throws {@link Problem} when there are several. */
     public @Nullable String header(String name) {
-        return headers.get(name);
+        Iterator<String> values = headers.valueStringIterator(name);
+        if (!values.hasNext()) {
+            return null;
+        }
+        String value = values.next();
+        if (values.hasNext()) {
+            throw invalid(name + " is given more than once");
+        }
+        return value;
+    }
+
+    /** Whether the client already has what this tag identifies, by its {@code If-None-Match}. */
+    public boolean hasTag(String etag) {
+        return headers.getAll(HttpHeaderNames.IF_NONE_MATCH).stream()
+                .flatMap(tags -> Arrays.stream(tags.split(",", -1)))
+                .map(String::strip)
+                .anyMatch(tag -> tag.equals(etag) || tag.equals("W/" + etag) || tag.equals(ANY_TAG));
+    }
+
+    /** Whether a stream must be created, or nothing be done. */
+    public boolean mustBeNew() {
+        return method.equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
+    }
+
+    /**
+     * Checks that a change has no condition that is not evaluated: it would be made although the condition does not
+     * hold. Throws {@link Problem} when it has one.
+     *
+     * @param mayBeNew whether {@link #mustBeNew} is evaluated
+     */
+    public void checkConditions(boolean mayBeNew) {
+        boolean reads = method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+        boolean evaluated = mayBeNew
+                        && mustBeNew()
+                        && headers.getAll(HttpHeaderNames.IF_NONE_MATCH).size() == 1
+                || !headers.contains(HttpHeaderNames.IF_NONE_MATCH);
+        if (!reads
+                && (!evaluated
+                        || headers.contains(HttpHeaderNames.IF_MATCH)
+                        || headers.contains(HttpHeaderNames.IF_UNMODIFIED_SINCE))) {
+            throw new Problem(
+                    412,
+                    "condition_unsupported",
+                    "nothing was changed: of the conditions of HTTP only If-None-Match: * is evaluated for a change, when a"
+                            + " stream is created; Stream-If-Offset is a condition for appends");
+        }
     }
 
     /** Whether a header says {@code true}; any other value counts as its absence. */
     public boolean flag(String name) {
-        return "true".equalsIgnoreCase(headers.get(name));
+        return "true".equalsIgnoreCase(header(name));
     }
 
     /** A header's number, from 0 to 2^53-1, if the header is present. Throws {@link Problem} when it is malformed. */

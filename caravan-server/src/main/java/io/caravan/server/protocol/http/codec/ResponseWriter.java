@@ -4,6 +4,7 @@ import io.caravan.server.net.AnswerMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -25,6 +26,12 @@ import java.util.function.BooleanSupplier;
 
 /** Writes the response to one request, as its version and method require. Used only on the event loop. */
 public final class ResponseWriter {
+    /**
+     * For everything but the console's own files. Writers choose the types of documents, and a browser that shows one as a
+     * page must neither run its scripts nor take it for a page of this server's.
+     */
+    static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
     private final Channel channel;
     private final AnswerMemory answers;
     private final boolean bodiless;
@@ -115,6 +122,7 @@ public final class ResponseWriter {
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
         if (oldVersion) {
             close();
+            resetWhenClosed(true);
         } else if (!response.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
             response.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
         }
@@ -126,6 +134,13 @@ public final class ResponseWriter {
         keepAlive &= !ending.getAsBoolean();
         HttpHeaders headers = response.headers();
         origins.addTo(headers, request);
+        if (!headers.contains(HttpHeaderNames.DATE)) {
+            headers.set(HttpHeaderNames.DATE, HttpDate.at(System.currentTimeMillis()));
+        }
+        if (headers.contains(HttpHeaderNames.CONTENT_TYPE)
+                && !headers.contains(HttpHeaderNames.CONTENT_SECURITY_POLICY)) {
+            headers.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, POLICY);
+        }
         if (!keepAlive) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         } else if (oldVersion) {
@@ -138,7 +153,20 @@ public final class ResponseWriter {
     }
 
     public void last() {
+        if (oldVersion) {
+            resetWhenClosed(false);
+        }
         channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
+    }
+
+    /**
+     * Sets whether the end of the connection is an error for the client. In HTTP/1.0 the end of the connection is the end
+     * of a body whose length is not known, so what ends early must not end as the rest does.
+     */
+    private void resetWhenClosed(boolean reset) {
+        if (channel.isOpen()) {
+            channel.config().setOption(ChannelOption.SO_LINGER, reset ? 0 : -1);
+        }
     }
 
     /** Closes the connection, so that the client notices that the response is incomplete. */

@@ -69,6 +69,8 @@ public final class HttpService {
             }
             Route route = route(head.method(), request.path());
             Principal principal = gate.check(route, request.path(), head.headers(), peer);
+            request.checkContentEncoding();
+            request.checkConditions(route.aboutDocument());
             return new IncomingRequest(head, request, route, principal, config);
         } catch (Problem refused) {
             if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {

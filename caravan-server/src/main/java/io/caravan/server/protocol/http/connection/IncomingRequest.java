@@ -29,7 +29,9 @@ public final class IncomingRequest {
         this.route = route;
         this.principal = principal;
         this.maxBodyBytes = route.maxBodyBytes(config.maxBodyBytes());
-        this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()));
+        // HTTP/1.0 has no interim responses.
+        this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()))
+                && received.protocolVersion().isKeepAliveDefault();
         checkLength(HttpUtil.getContentLength(received, 0L));
     }
 

@@ -31,7 +31,8 @@ public record Route(
     public static final String NAME = "{name}";
 
     /** Codes with which any request may be answered, whatever its route. */
-    static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
+    static final Set<Integer> COMMON_STATUSES =
+            Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
     /** Codes for a document that was moved to another server. */
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);

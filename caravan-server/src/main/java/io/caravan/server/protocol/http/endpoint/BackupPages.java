@@ -43,7 +43,7 @@ public final class BackupPages {
         answer(exchange, backups -> {
             String name = name(exchange);
             backups.start(name, new Unwatched());
-            return Answer.json(202, described(backups.find(name))).header("Location", PREFIX + name);
+            return Answer.json(202, described(backups.find(name))).header("Location", "./" + name);
         });
     }
 

@@ -96,7 +96,7 @@ public final class ConsoleFiles {
         if (file == null) {
             throw new Problem(404, "unknown_path", "the console has no such file; it begins at " + PREFIX);
         }
-        boolean known = StreamAnswers.matches(exchange.request().header("If-None-Match"), file.etag());
+        boolean known = exchange.request().hasTag(file.etag());
         Answer answer = new Answer(known ? 304 : 200)
                 .header("ETag", file.etag())
                 .header("Cache-Control", "no-cache")

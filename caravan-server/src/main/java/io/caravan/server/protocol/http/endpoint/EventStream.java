@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * is over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in
  * turn.
  *
+ * <p>An event of text ends where a character ends, because a client decodes each event by itself: values that end within
+ * a character are sent together with the value that completes it, or when the stream is closed.
+ *
  * <p>Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so no value can end
  * its event and begin another.
  */
@@ -30,6 +33,8 @@ final class EventStream extends LiveRead {
 
     private @Nullable DocumentInfo begun;
     private long next;
+    /** Whether the last values wait for the rest of a character. */
+    private boolean held;
 
     EventStream(ReadRequest request) {
         super(request);
@@ -47,9 +52,14 @@ final class EventStream extends LiveRead {
             next = request.offset().in(info);
             begun = info;
             Answer head = head(info);
-            exchange.loop().execute(() -> exchange.start(head));
+            exchange.loop().execute(() -> begin(head));
         }
         send(info, first == null, last);
+    }
+
+    private void begin(Answer head) {
+        exchange.start(head);
+        Heartbeat.begin(exchange, request.endpoints().config().heartbeat());
     }
 
     /** The document, or null when it was deleted or replaced: the client will reconnect, and get the reason. */
@@ -59,8 +69,7 @@ final class EventStream extends LiveRead {
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head =
-                new Answer(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache");
+        Answer head = StreamAnswers.events();
         return ContentTypes.isText(info.attributes().contentType())
                 ? head
                 : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
@@ -70,7 +79,7 @@ final class EventStream extends LiveRead {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
         try {
             boolean some = putValues(info, events);
-            boolean atTail = next == info.nextSequence();
+            boolean atTail = held || next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
                 putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
@@ -83,16 +92,31 @@ final class EventStream extends LiveRead {
     }
 
     private boolean putValues(DocumentInfo info, ByteBuf events) {
+        held = false;
         if (next == info.nextSequence()) {
             return false;
         }
+        boolean text = ContentTypes.isText(info.attributes().contentType());
         SliceReader slice = new SliceReader(info, SLICE_BYTES, next, true);
         try {
+            if (text) {
+                slice.readWholeCharacters();
+            }
             if (!slice.read(request)) {
                 throw SliceReader.changedMeanwhile(request.name());
             }
+            if (text && !slice.endsWhole()) {
+                held = slice.nextSequence() == info.nextSequence()
+                        && !info.attributes().closed();
+                if (held || slice.hasWhole()) {
+                    slice.cutToWhole();
+                }
+            }
+            if (slice.nextSequence() == next) {
+                return false;
+            }
             slice.end();
-            putData(events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
+            putData(events, slice.bytes(), text);
             next = slice.nextSequence();
             return true;
         } finally {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
@@ -22,11 +23,16 @@ abstract class JsonBody<T> {
     static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
+    /** More than any field has: a factory keeps thousands of the names that it has met, known or not. */
+    private static final int MAX_NAME_CHARS = 128;
+
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
+            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
+                    .maxNameLength(MAX_NAME_CHARS)
                     .maxStringLength(Integer.MAX_VALUE)
                     .build())
             .build();
@@ -84,6 +90,9 @@ abstract class JsonBody<T> {
     final List<T> read(int most, Problem tooMany) {
         try (json) {
             return elements(most, tooMany);
+        } catch (StreamConstraintsException overLimit) {
+            throw invalid("the body must be nested at most " + MAX_DEPTH + " deep, with names of at most "
+                    + MAX_NAME_CHARS + " characters and numbers of at most 1,000 digits");
         } catch (IOException notJson) {
             String line =
                     String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");

@@ -77,8 +77,8 @@ final class LiveStreams {
             timer.cancel(false);
             all.forEach(Followed::stop);
         });
-        exchange.start(
-                new Answer(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache"));
+        exchange.start(StreamAnswers.events());
+        Heartbeat.begin(exchange, endpoints.config().heartbeat());
         lookAtChanged();
     }
 

@@ -14,12 +14,19 @@ import java.nio.ByteBuffer;
  * an array. Stops after the value that makes it large enough. Used on the reading thread.
  */
 final class SliceReader implements DocumentReader {
+    /** Of text that never ends where a character ends. */
+    private static final int MOST_BYTES = 4 * 1024 * 1024;
+
     private final DocumentInfo info;
     private final int enoughBytes;
     private final boolean json;
+    private final long from;
     private final ByteBuf bytes = ByteBufAllocator.DEFAULT.ioBuffer();
     private boolean first;
+    private boolean text;
     private long next;
+    private int wholeBytes;
+    private long wholeNext;
 
     /** An empty slice, of values from a sequence to the tail that {@code info} has; perhaps the first of a body. */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
@@ -27,10 +34,17 @@ final class SliceReader implements DocumentReader {
         this.enoughBytes = enoughBytes;
         this.json = info.attributes().isJson();
         this.next = from;
+        this.from = from;
+        this.wholeNext = from;
         this.first = first;
         if (json && first) {
             bytes.writeByte('[');
         }
+    }
+
+    /** Reads on, within bounds, as long as no value that was read ends where a character of UTF-8 ends. */
+    void readWholeCharacters() {
+        text = true;
     }
 
     /** Reads; returns false when there was nothing, because the values were trimmed or the document deleted. */
@@ -60,7 +74,27 @@ final class SliceReader implements DocumentReader {
         first = false;
         bytes.writeBytes(value);
         next = sequence + 1;
-        return bytes.readableBytes() < enoughBytes;
+        if (Utf8.endsWhole(bytes)) {
+            wholeBytes = bytes.readableBytes();
+            wholeNext = next;
+        }
+        return bytes.readableBytes() < enoughBytes || text && !hasWhole() && bytes.readableBytes() < MOST_BYTES;
+    }
+
+    /** Whether what was read ends where a character of UTF-8 ends. */
+    boolean endsWhole() {
+        return wholeNext == next;
+    }
+
+    /** Whether one of the values that were read ends so. */
+    boolean hasWhole() {
+        return wholeNext > from;
+    }
+
+    /** Gives up the values behind the last one that ends so; perhaps all of them. */
+    void cutToWhole() {
+        bytes.writerIndex(bytes.readerIndex() + wholeBytes);
+        next = wholeNext;
     }
 
     /** Ends a body that has no more values. */

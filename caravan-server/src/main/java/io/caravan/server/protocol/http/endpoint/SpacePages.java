@@ -1,17 +1,15 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
 import io.caravan.server.protocol.http.codec.Answer;
-import io.caravan.server.protocol.http.codec.PercentCode;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Exchange;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,10 +23,6 @@ public final class SpacePages {
     public static final String PREFIX = "/v1/spaces/";
 
     private static final String INVALID = "invalid_space";
-    private static final JsonFactory JSON = JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .build();
-
     private final Endpoints endpoints;
 
     public SpacePages(Endpoints endpoints) {
@@ -85,12 +79,12 @@ public final class SpacePages {
 
     private static Prefix prefix(Exchange exchange) {
         return Prefix.of(
-                PercentCode.bytes(exchange.route().rest(exchange.request().path()), "the space's prefix"));
+                StreamName.bytes(exchange.route().rest(exchange.request().path())));
     }
 
     /** An object with a number, or a word, for each setting. */
     private static SpaceSettings settings(byte[] body) {
-        try (JsonParser json = JSON.createParser(body)) {
+        try (JsonParser json = JsonBody.parser(body)) {
             require(json.nextToken() == JsonToken.START_OBJECT);
             SpaceSettings settings = SpaceSettings.NONE;
             while (json.nextToken() != JsonToken.END_OBJECT) {
@@ -119,7 +113,7 @@ public final class SpacePages {
         byte[] prefix = space.prefix().toBytes();
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
-        fields.put("path", PREFIX + PercentCode.encode(prefix));
+        fields.put("path", PREFIX + StreamName.encode(prefix));
         fields.put("settings", space.settings().shown());
         fields.put("documents", space.documents());
         fields.put("bytes", space.bytes());

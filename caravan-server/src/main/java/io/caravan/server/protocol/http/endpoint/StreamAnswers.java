@@ -12,11 +12,9 @@ import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /** The heads of responses about a stream. */
 final class StreamAnswers {
@@ -70,6 +68,14 @@ final class StreamAnswers {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
+    /** For server-sent events, which no proxy should hold back until they end. */
+    static Answer events() {
+        return new Answer(200)
+                .header("Content-Type", "text/event-stream")
+                .header("Cache-Control", "no-cache")
+                .header("X-Accel-Buffering", "no");
+    }
+
     static String rfc3339(long millis) {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
@@ -78,13 +84,5 @@ final class StreamAnswers {
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();
         return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");
-    }
-
-    /** Whether the client already has what the tag identifies. */
-    static boolean matches(@Nullable String ifNoneMatch, String etag) {
-        return ifNoneMatch != null
-                && Arrays.stream(ifNoneMatch.split(",", -1))
-                        .map(String::strip)
-                        .anyMatch(tag -> tag.equals(etag) || tag.equals("W/" + etag) || tag.equals("*"));
     }
 }

@@ -39,6 +39,9 @@ public final class StreamWrites {
 
     private static final String TRIM = "trim";
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
+    /** What proxies add to the requests that they pass on. */
+    private static final Set<String> BY_PROXIES =
+            Set.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via");
     /** Longer JSON is split on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
 
@@ -106,16 +109,26 @@ public final class StreamWrites {
     private static Answer created(Exchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == Creation.Result.CREATED;
+        if (!made && exchange.request().mustBeNew()) {
+            throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
+        }
         Answer answer = StreamAnswers.written(made ? 201 : 200, info)
                 .header("Content-Type", info.attributes().contentType());
         return made ? answer.header("Location", location(exchange)) : answer;
     }
 
-    /** Absolute when the client sent the host's name. */
+    /**
+     * Absolute, as the protocol wants it, where the client's own address is known. Behind a proxy it is not, so the
+     * reference is relative to the client's address, whatever scheme, host and prefix that has.
+     */
     private static String location(Exchange exchange) {
         Request request = exchange.request();
+        String path = request.path();
         String host = request.headers().get(HttpHeaderNames.HOST, "");
-        return HOST.matcher(host).matches() ? exchange.scheme() + "://" + host + request.path() : request.path();
+        boolean proxied = BY_PROXIES.stream().anyMatch(request.headers()::contains);
+        return proxied || !HOST.matcher(host).matches()
+                ? "./" + path.substring(path.lastIndexOf('/') + 1)
+                : exchange.scheme() + "://" + host + path;
     }
 
     /** Appends the body, closes the stream, or, with the parameter {@code trim}, drops the oldest values. */

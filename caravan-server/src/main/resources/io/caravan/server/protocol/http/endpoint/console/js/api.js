@@ -22,13 +22,17 @@ let strangers = () => {};
 /** Calls the action when the server wants a token that it has not got. */
 export const onStranger = (action) => (strangers = action);
 
-/** A request; `path` begins with a slash, as the server's own paths do. */
+/** A request; `path` begins with a slash, as the server's own paths do. One that a browser would rewrite is not sent. */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
+  const address = new URL(path.slice(1), ROOT);
+  if (address.href !== ROOT.href + path.slice(1)) {
+    throw new Refusal(0, {code: 'rewritten_address', detail: `A browser would send this to another address: ${path}`});
+  }
   const secret = token.get();
   const all = secret ? {...headers, Authorization: `Bearer ${secret}`} : headers;
   let response;
   try {
-    response = await fetch(new URL(path.slice(1), ROOT), {method, body, headers: all, signal, cache: 'no-store'});
+    response = await fetch(address, {method, body, headers: all, signal, cache: 'no-store'});
   } catch (problem) {
     if (problem.name === 'AbortError') throw problem;
     throw new Refusal(0, {code: 'unreachable', detail: 'The server cannot be reached.'});
@@ -44,17 +48,32 @@ export const json = async (path, options) => (await call('GET', path, options)).
 export const query = (parameters) =>
   new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '' && value != null)).toString();
 
-/** The path of a document's stream below another prefix. */
-export const under = (prefix, streamPath) => prefix + streamPath.slice('/v1/stream/'.length);
+const STREAMS = '/v1/stream/';
+const ESCAPED = '__name/';
+/** Names whose plain path browsers or proxies rewrite, or the server reserves: as StreamName.java has it. */
+const REWRITTEN = /(^|\/)\.{0,2}\/|(^|\/)\.{1,2}$|^__ds$|^__(ds|name)\//;
 
-/** The path of a document's stream, by the document's name. */
-export const streamPath = (name) => '/v1/stream/' + encodeURIComponent(name);
+/** The path of a document's stream below another prefix. */
+export const under = (prefix, path) => prefix + path.slice(STREAMS.length);
+
+/** Whether this is the path of a stream, and not of something else. */
+export const isStream = (path) => path.startsWith(STREAMS);
+
+const code = (c) => '%' + c.charCodeAt(0).toString(16).toUpperCase();
+
+/** The path of a document's stream, by the document's name, spelled as the server does. */
+export function streamPath(name) {
+  const encoded = encodeURIComponent(name).replace(/[!*'()]/g, code);
+  return REWRITTEN.test(name)
+    ? STREAMS + ESCAPED + encoded.replace(/[.~]/g, code).replaceAll('%', '~')
+    : STREAMS + encoded.replaceAll('%2F', '/');
+}
 
 /** The name that a stream's path has, as people read it. */
 export function nameOf(path) {
-  const encoded = path.slice('/v1/stream/'.length);
+  const encoded = path.slice(STREAMS.length);
   try {
-    return decodeURIComponent(encoded);
+    return decodeURIComponent(encoded.startsWith(ESCAPED) ? encoded.slice(ESCAPED.length).replaceAll('~', '%') : encoded);
   } catch {
     return encoded;
   }

@@ -38,3 +38,9 @@ export function seconds(s) {
 export const moment = (time) => (time ? new Date(time).toLocaleString() : 'never');
 
 export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+
+const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]|^ | $| (?= )/g;
+
+/** A name with what a browser would not show, or would show as another name: spaces at its ends, and marks of direction. */
+export const visible = (name) =>
+  name.replace(UNSEEN, (c) => (c === ' ' ? '␣' : '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')));

@@ -1,9 +1,9 @@
 /** The archive: how far it is, whether its drills succeed, and what it has of a document. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {call, json, nameOf, query, streamPath, under} from '../api.js';
+import {call, isStream, json, nameOf, query, streamPath, under} from '../api.js';
 import {confirm} from '../dialogs.js';
-import {bytes, count, moment, plural, seconds} from '../format.js';
+import {bytes, count, moment, plural, seconds, visible} from '../format.js';
 
 export const title = 'Archive';
 
@@ -18,7 +18,8 @@ let redraw = () => {};
 
 export function enter(parameters, update) {
   redraw = update;
-  const asked = parameters.get('path') ?? '';
+  const given = parameters.get('path') ?? '';
+  const asked = isStream(given) ? given : '';
   if (asked !== path) {
     path = asked;
     found = null;
@@ -87,7 +88,7 @@ async function restore(generation) {
   });
   if (done) {
     note = html`${plural(done.added, 'value')} restored:
-      <a href=${'#/document?' + query({path: done.path})}>${nameOf(done.path)}</a>`;
+      <a href=${'#/document?' + query({path: done.path})}>${visible(nameOf(done.path))}</a>`;
     redraw();
   }
 }

@@ -1,9 +1,9 @@
 /** One document: its values, what comes next, and what can be done to it. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {call, json, nameOf, query, save, under} from '../api.js';
+import {call, isStream, json, nameOf, query, save, under} from '../api.js';
 import {confirm} from '../dialogs.js';
-import {bytes, count, moment, plural} from '../format.js';
+import {bytes, count, moment, plural, visible} from '../format.js';
 import {VIEWS, show} from '../values.js';
 
 export const title = 'Document';
@@ -29,7 +29,9 @@ export function enter(parameters, update) {
   info = null;
   values = [];
   note = '';
-  load({newest: true, limit: PAGE});
+  missing = false;
+  problem = isStream(path) ? '' : 'This address names no document.';
+  if (!problem) latest();
 }
 
 export function leave() {
@@ -117,7 +119,7 @@ async function trim(event) {
   const to = Math.min(info.nextSequence, Number(new FormData(event.target).get('to')));
   const dropped = Math.max(0, to - info.firstSequence);
   const done = await confirm({
-    title: `Trim ${nameOf(path)}?`,
+    title: `Trim ${visible(nameOf(path))}?`,
     text: html`<p>
         This drops the ${plural(dropped, 'oldest value')}${dropped ? `, sequences ${info.firstSequence} to ${to - 1}` : ''}, and keeps
         ${count(info.nextSequence - info.firstSequence - dropped)}. Sequences do not change.
@@ -140,7 +142,7 @@ const lasting = () =>
 async function remove() {
   const held = info.nextSequence - info.firstSequence;
   const done = await confirm({
-    title: `Delete ${nameOf(path)}?`,
+    title: `Delete ${visible(nameOf(path))}?`,
     text: html`<p>This deletes the document with its ${plural(held, 'value')}, ${bytes(info.bytes)}, for everybody. Whoever follows it is told that it is gone.</p>
       <p>${lasting()}</p>`,
     verb: `Delete ${plural(held, 'value')}`,
@@ -160,7 +162,7 @@ async function downloadAll() {
 }
 
 export function view() {
-  return html`<div class="head"><h1 tabindex="-1" class="name">${nameOf(path)}</h1></div>
+  return html`<div class="head"><h1 tabindex="-1" class="name">${isStream(path) ? visible(nameOf(path)) : title}</h1></div>
     ${problem && !missing ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${info ? there() : missing ? absent() : nothing}`;
 }

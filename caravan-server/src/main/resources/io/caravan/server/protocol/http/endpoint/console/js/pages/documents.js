@@ -5,7 +5,7 @@
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json, query, streamPath} from '../api.js';
-import {bytes, count, plural} from '../format.js';
+import {bytes, count, plural, visible} from '../format.js';
 
 export const title = 'Documents';
 
@@ -104,7 +104,7 @@ function crumbs() {
     <a href=${here('', delimiter)}>all documents</a>
     ${steps.map(
       (step, i) => html` <span aria-hidden="true">›</span>
-        <a href=${here(steps.slice(0, i + 1).join(delimiter) + delimiter, delimiter)}>${step || delimiter}</a>`,
+        <a href=${here(steps.slice(0, i + 1).join(delimiter) + delimiter, delimiter)}>${visible(step || delimiter)}</a>`,
     )}
   </nav>`;
 }
@@ -152,13 +152,13 @@ const table = (names, sorted) => html`<div class="card scroll" tabindex="0" role
     <tbody>
       ${names.slice(0, MAX_SHOWN).map(
         ([name, documents]) => html`<tr>
-          <th scope="row"><a class="folder" href=${here(name, delimiter)}>${name.slice(prefix.length)}</a></th>
+          <th scope="row"><a class="folder" href=${here(name, delimiter)}>${visible(name.slice(prefix.length))}</a></th>
           <td colspan="3" class="muted">${plural(documents, 'document')}</td>
         </tr>`,
       )}
       ${sorted.slice(0, MAX_SHOWN).map(
         (each) => html`<tr>
-          <th scope="row"><a href=${open(each)}>${each.name.slice(prefix.length) || each.name}</a></th>
+          <th scope="row"><a href=${open(each)}>${visible(each.name.slice(prefix.length) || each.name)}</a></th>
           <td>${count(each.values)}</td>
           <td class="whole">${bytes(each.bytes)}</td>
           <td class="muted">${each.contentType}${each.closed ? ', closed' : ''}</td>
@@ -178,5 +178,5 @@ const extremes = (mine) => html`<div class="two">
 
 const topList = (heading, list, figure) => html`<section class="card">
   <h2>${heading}</h2>
-  <ol class="top">${list.map((each) => html`<li><a href=${open(each)}>${each.name}</a> <b>${figure(each)}</b></li>`)}</ol>
+  <ol class="top">${list.map((each) => html`<li><a href=${open(each)}>${visible(each.name)}</a> <b>${figure(each)}</b></li>`)}</ol>
 </section>`;

@@ -1,0 +1,30 @@
+package io.caravan.server.protocol.http.codec;
+
+import io.netty.handler.codec.DateFormatter;
+import java.util.Date;
+
+/** The time as the header {@code Date} has it, formatted once a second. Thread-safe. */
+final class HttpDate {
+    private static final long MILLIS_PER_SECOND = 1_000;
+
+    private record Formatted(long second, String text) {}
+
+    private static volatile Formatted last = format(0);
+
+    private HttpDate() {}
+
+    /** The date at a time in milliseconds since 1970. */
+    static String at(long millis) {
+        long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
+        Formatted formatted = last;
+        if (formatted.second() != second) {
+            formatted = format(second);
+            last = formatted;
+        }
+        return formatted.text();
+    }
+
+    private static Formatted format(long second) {
+        return new Formatted(second, DateFormatter.format(new Date(second * MILLIS_PER_SECOND)));
+    }
+}

@@ -1,0 +1,24 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import io.caravan.catalog.DocumentName;
+import org.junit.jupiter.api.Test;
+
+class JsonMessagesTest {
+    private static final DocumentName NAME = DocumentName.of("json");
+
+    /** A factory keeps names that it has met, of any length now, as long as there are not too many of them. */
+    @Test
+    void whatAParserKeepsIsGivenUp() {
+        JsonFactory before = JsonMessages.factory();
+        for (int i = 0; i < 6; i++) {
+            String name = i + "n".repeat(1 << 20);
+            byte[] message = ("{\"" + name + "\":1}").getBytes(UTF_8);
+            assertThat(JsonMessages.split(NAME, message)).containsExactly(message);
+        }
+        assertThat(JsonMessages.factory()).isNotSameAs(before);
+    }
+}

@@ -1,0 +1,70 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.catalog.Attributes;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What documents may bring from elsewhere: never more than can be archived with what the store adds. */
+class PortableAttributesTest {
+    /** Room for what the store and the archive add: marks, ages, fork, fence and redirect, each of bounded length. */
+    private static final int STORES_OWN_BYTES = 4 * 1024;
+
+    private static final Map<String, Integer> LONGEST = new TreeMap<>(Map.of(
+            "content-type",
+            Creation.MAX_CONTENT_TYPE_CHARS,
+            "closed",
+            Producer.MAX_ID_BYTES,
+            "stream-seq",
+            3 * Addition.MAX_STREAM_SEQ_CHARS));
+
+    private static DocumentAttributes parse(String name, int bytes) {
+        return PortableAttributes.parse(Map.of(name, "x".repeat(bytes).getBytes(US_ASCII)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"content-type", "closed", "stream-seq"})
+    void aTextHasTheLimitThatItHasElsewhere(String name) {
+        int longest = LONGEST.get(name);
+        assertThat(parse(name, longest).raw().get(name)).hasSize(longest);
+        for (int tooLong : new int[] {longest + 1, Attributes.MAX_BYTES - 100, 1 << 20}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> parse(name, tooLong))
+                    .withMessageContaining(Integer.toString(longest));
+        }
+    }
+
+    @Test
+    void aTextThatIsNoneIsRefusedAndNotChanged() {
+        for (String name : new String[] {"closed", "stream-seq"}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> PortableAttributes.parse(Map.of(name, new byte[] {'a', (byte) 0xff})))
+                    .withMessageContaining("'" + name + "'");
+        }
+        byte[] text = "\u20ac".getBytes(UTF_8);
+        assertThat(PortableAttributes.parse(Map.of("closed", text)).raw().get("closed"))
+                .isEqualTo(text);
+    }
+
+    @Test
+    void allTogetherLeaveRoomForWhatTheStoreAdds() {
+        Map<String, byte[]> all = new TreeMap<>();
+        LONGEST.forEach((name, bytes) -> all.put(name, "x".repeat(bytes).getBytes(US_ASCII)));
+        all.put("ttl", "999999999999999999".getBytes(US_ASCII));
+        Producers producers = Producers.NONE;
+        for (int i = 0; i < 200; i++) {
+            producers = producers.with(new Producer("p".repeat(Producer.MAX_ID_BYTES - 3) + (100 + i), 1, 1));
+        }
+        all.put("producers", producers.encode());
+        assertThat(producers.encode().length).isGreaterThan(Producers.MAX_BYTES - 2 * Producer.MAX_ID_BYTES);
+        Attributes brought = PortableAttributes.parse(all).raw();
+        assertThat(brought.with("room", new byte[STORES_OWN_BYTES]).get("room")).hasSize(STORES_OWN_BYTES);
+    }
+}

@@ -1,0 +1,127 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests that say something that others would heed: conditions, repeated headers, what is no part of a path. */
+class RequestRulesTest {
+    private static final String TEXT = "text/plain";
+    private static final String PATH = "/v1/stream/a";
+
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+        server.create(PATH, TEXT);
+        server.append(PATH, TEXT, "value");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "DELETE, /v1/stream/a, If-Match, '\"none\"'",
+        "DELETE, /v1/stream/a, If-Match, *",
+        "DELETE, /v1/stream/a, If-Unmodified-Since, 'Sun, 06 Nov 1994 08:49:37 GMT'",
+        "DELETE, /v1/stream/a, If-None-Match, *",
+        "POST, /v1/stream/a, If-Match, '\"none\"'",
+        "POST, /v1/stream/a, If-None-Match, '\"none\"'",
+        "POST, /v1/stream/a?trim=now, If-Match, '\"none\"'",
+        "PUT, /v1/stream/new, If-Match, '\"none\"'",
+        "PUT, /v1/stream/new, If-None-Match, '\"none\"'",
+        "PUT, /v1/spaces/new, If-None-Match, *"
+    })
+    void aChangeWithAConditionThatIsNotEvaluatedIsNotMade(String method, String path, String header, String value)
+            throws Exception {
+        HttpResponse<String> refused = server.send(method, path, "{}", "Content-Type", TEXT, header, value);
+        assertThat(refused.statusCode()).isEqualTo(412);
+        assertThat(refused.body()).contains("condition_unsupported");
+        assertThat(server.get(PATH).body()).isEqualTo("value");
+        assertThat(server.get("/v1/stream/new").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aStreamMayBeAskedToBeNew() throws Exception {
+        String[] headers = {"Content-Type", TEXT, "If-None-Match", "*"};
+        HttpResponse<String> there = server.send("PUT", PATH, null, headers);
+        assertThat(there.statusCode()).isEqualTo(412);
+        assertThat(there.body()).contains("condition_failed");
+        assertThat(server.send("PUT", "/v1/stream/new", null, headers).statusCode())
+                .isEqualTo(201);
+        assertThat(server.send("PUT", "/v1/stream/new", null, headers).statusCode())
+                .isEqualTo(412);
+        assertThat(server.send("PUT", "/v1/stream/new", null, "Content-Type", TEXT)
+                        .statusCode())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void tagsMayBeInSeveralHeaders() throws Exception {
+        String tag = server.get(PATH).headers().firstValue("ETag").orElseThrow();
+        HttpResponse<String> known =
+                server.send("GET", PATH, null, "If-None-Match", "\"other\", \"x\"", "If-None-Match", tag);
+        assertThat(known.statusCode()).isEqualTo(304);
+        HttpResponse<String> unknown = server.send("GET", PATH, null, "If-None-Match", "\"other\"");
+        assertThat(unknown.statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Stream-If-Offset, 0000000000000001_0000000000000000, 0000000000000009_0000000000000000",
+        "Stream-Seq, 1, 2",
+        "Stream-Closed, false, true",
+        "Producer-Epoch, 0, 1",
+        "Content-Type, text/plain, text/plain"
+    })
+    void aHeaderThatSaysTwoThingsIsRefused(String header, String one, String other) throws Exception {
+        try (RawClient client = server.raw()) {
+            client.send("POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\n"
+                    + (header.equals("Content-Type") ? "" : "Content-Type: text/plain\r\n") + header + ": " + one
+                    + "\r\n"
+                    + header + ": " + other + "\r\nContent-Length: 1\r\n\r\nx");
+            RawClient.Response refused = client.read();
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.body()).contains("invalid_header");
+        }
+        assertThat(server.get(PATH).body()).isEqualTo("value");
+    }
+
+    @Test
+    void aRequestHasOneToken() throws Exception {
+        try (RawClient client = server.raw()) {
+            client.send("GET " + PATH + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\n"
+                    + "Authorization: Bearer b\r\n\r\n");
+            assertThat(client.read().body()).contains("malformed_request");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a#b", "#", "x\\..\\a", "a\\"})
+    void whatBrowsersTakeForSomethingElseIsNoPartOfAPath(String rest) throws Exception {
+        try (RawClient client = server.raw()) {
+            client.send("DELETE /v1/stream/" + rest + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            assertThat(client.read().body()).contains("malformed_url", "%23", "%5C");
+        }
+        assertThat(server.get("/v1/stream/a%23b%5C").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void anOldClientGetsNoInterimResponse() throws Exception {
+        try (RawClient client = server.raw()) {
+            client.send("POST " + PATH + " HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
+                    + "Expect: 100-continue\r\n\r\nx");
+            assertThat(client.read().status()).isEqualTo(204);
+        }
+    }
+}
