@@ -101,7 +101,6 @@ final class CopyCommand extends ClientCommand {
             UntilSignal.run(
                     "caravan-copy-end",
                     pair::stop,
-                    pair::stopped,
                     () -> {
                         try (Progress progress =
                                 Progress.ticking(err(), console().showsProgress(), following::progress)) {

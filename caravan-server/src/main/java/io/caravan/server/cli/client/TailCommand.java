@@ -73,7 +73,6 @@ final class TailCommand extends ClientCommand {
         UntilSignal.run(
                 "caravan-tail-end",
                 follower::stop,
-                follower::stopped,
                 () -> {
                     follower.follow(value -> printer.print(value, json(), output), output::flush);
                     output.flush();

@@ -3,7 +3,6 @@ package io.caravan.server.cli.common;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
@@ -18,12 +17,9 @@ public final class UntilSignal {
      *
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
-     * @param stopped whether it was called
      * @param exitCode the exit code once the work has ended
      */
-    public static void run(
-            String name, Runnable stop, BooleanSupplier stopped, Output.Writing work, IntSupplier exitCode)
-            throws IOException {
+    public static void run(String name, Runnable stop, Output.Writing work, IntSupplier exitCode) throws IOException {
         CountDownLatch done = new CountDownLatch(1);
         Thread hook = new Thread(() -> endProcess(stop, done, exitCode), name);
         Runtime.getRuntime().addShutdownHook(hook);
@@ -31,9 +27,7 @@ public final class UntilSignal {
             work.write();
         } finally {
             done.countDown();
-            if (!stopped.getAsBoolean()) {
-                removeHook(hook);
-            }
+            removeHook(hook);
         }
     }
 
