@@ -31,6 +31,8 @@ public final class SimulatedThreading implements Threading {
     /** A step switches at each point, at half of them, at a quarter, and so on, in so many degrees. */
     private static final int MOST_SELDOM = 9;
 
+    private static final int MANY_SWITCHES = 32;
+
     private final RandomGenerator random;
     private final SimulatedClock clock;
     private final boolean interleaves;
@@ -60,10 +62,24 @@ public final class SimulatedThreading implements Threading {
         private int locks;
         private int undisturbed;
         private int switchesOnceIn = 16;
+        private int switches;
         private boolean undisturbedUntilLocked;
 
         Running(@Nullable Stepper worker) {
             this.worker = worker;
+        }
+
+        void beginStep(int onceIn) {
+            switchesOnceIn = onceIn;
+            switches = 0;
+        }
+
+        /** A step of thousands of points, such as a checkpoint, switches ever more seldom. */
+        void switchedFromPoint() {
+            switches++;
+            if (worker != null && switches % MANY_SWITCHES == 0) {
+                switchesOnceIn *= 2;
+            }
         }
     }
 
@@ -138,7 +154,7 @@ public final class SimulatedThreading implements Threading {
                 woken = false;
                 dueNanos = UNTIL_WOKEN;
                 if (interleaves) {
-                    thread.switchesOnceIn = 1 << random.nextInt(MOST_SELDOM);
+                    thread.beginStep(1 << random.nextInt(MOST_SELDOM));
                 }
             }
             if (interleaves) {
@@ -301,11 +317,8 @@ public final class SimulatedThreading implements Threading {
             letTimePass(random.nextInt(POINT_NANOS));
         }
         if (random.nextInt(here.switchesOnceIn) == 0) {
-            if (here.worker == null) {
-                step(true);
-            } else {
-                here.worker.suspendUntil(null);
-            }
+            here.switchedFromPoint();
+            letAnotherGoOn();
         }
     }
 
@@ -395,6 +408,16 @@ public final class SimulatedThreading implements Threading {
     /** Makes all be due that waits for a time not longer than this. */
     void letTimePass(long nanos) {
         clock.advanceTo(clock.nanos() + nanos);
+    }
+
+    /** Switches to whichever thread the generator chooses. */
+    void letAnotherGoOn() {
+        Stepper worker = current.worker;
+        if (worker == null) {
+            step(true);
+        } else {
+            worker.suspendUntil(null);
+        }
     }
 
     /** Runs what may not wait, as it comes in the middle of something else: a wait makes it throw. */
