@@ -67,6 +67,17 @@ final class Client {
         }
     }
 
+    /** Performs the next operation that is a write. */
+    void write() {
+        Operation operation = atSomeLevel(operations.next());
+        while (!(operation instanceof Operation.Write)) {
+            operation = atSomeLevel(operations.next());
+        }
+        Operation.Write write = (Operation.Write) operation;
+        life.story().note(write::toString);
+        write(write, false);
+    }
+
     private Operation atSomeLevel(Operation operation) {
         if (!life.mixesLevels() || levels.nextInt(3) == 0) {
             return operation;
