@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.NotWritableException;
 import io.caravan.WriteCallback;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Two commits that take turns: writers fill the active one under the store's lock while the flusher works on the other.
@@ -14,7 +15,8 @@ final class CommitQueue {
     private final FlushDemand demand;
 
     private Commit active;
-    private Commit spare;
+    /** Takes the active commit's place when that is sealed. There is none while a flush has a commit in flight. */
+    private @Nullable Commit spare;
 
     CommitQueue(StoreState state, FlushDemand demand, LogTail tail, Commit active, Commit spare) {
         this.state = state;
@@ -93,11 +95,18 @@ final class CommitQueue {
         return active;
     }
 
-    /** Hands the active commit to the flusher, which must give it back with {@link #release}. */
+    /**
+     * Hands the active commit to a flush, which must give it back with {@link #release}. A second flush while a commit is in
+     * flight would let its writes be filled into a frame that is being written, so the store fails instead.
+     */
     Commit seal() {
+        Commit next = spare;
+        if (next == null) {
+            throw state.fail(new IllegalStateException("a flush began while another had a commit in flight"));
+        }
         Commit sealed = active;
-        active = spare;
-        spare = sealed;
+        active = next;
+        spare = null;
         demand.sealed(active);
         if (!sealed.frame().isEmpty()) {
             tail.sealed(sealed.frame());
@@ -106,8 +115,10 @@ final class CommitQueue {
         return sealed;
     }
 
+    /** Takes a sealed commit back, whose writes have been answered. */
     void release(Commit commit) {
         commit.clear();
+        spare = commit;
         state.changed.signalAll();
     }
 

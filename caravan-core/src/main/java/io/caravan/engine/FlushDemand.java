@@ -30,7 +30,7 @@ final class FlushDemand {
     private Commit active;
 
     private volatile boolean urgent;
-    /** Whether a flush is under way, on the flusher's thread or on a writer's. */
+    /** Whether a flush is under way, on the flusher's thread or on a writer's. Only its owner ends it. */
     private boolean flushing;
 
     private boolean forceWanted;
@@ -175,14 +175,26 @@ final class FlushDemand {
         return active.isEmpty() ? GROUP_WAIT_NANOS : Math.max(1, groupWaitNanos());
     }
 
-    /** Begins a flush, which is the caller's to {@linkplain #endFlush() end}, if there is something to flush now. */
+    /**
+     * Begins a flush, which the caller must {@linkplain #endFlush() end}, if there is something to flush now and no other
+     * flush is under way. A caller that gets {@code false} changes nothing: the flush under way belongs to another.
+     */
     boolean beginFlush() {
-        flushing = hasWork();
-        return flushing;
+        if (flushing || !hasWork()) {
+            return false;
+        }
+        flushing = true;
+        return true;
     }
 
-    /** A flush has ended. What came meanwhile, and what the flusher has left alone for it, is the flusher's. */
+    /**
+     * Ends the flush that the caller has begun. Wakes the flusher if there is something to flush again: what was added
+     * since the commit was sealed, and what the flusher left alone because of this flush.
+     */
     void endFlush() {
+        if (!flushing) {
+            throw new IllegalStateException("no flush is under way that could end");
+        }
         flushing = false;
         state.changed.signalAll();
         if (hasWork()) {

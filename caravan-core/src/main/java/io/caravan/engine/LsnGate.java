@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A position in the log that only rises, and threads that wait for it to pass another. */
 final class LsnGate {
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition moved = lock.newCondition();
+    private final ReentrantLock lock;
+    private final Condition moved;
     private final Threading threading;
     private volatile long position;
     private volatile long takenBackFrom = Long.MAX_VALUE;
@@ -16,11 +16,14 @@ final class LsnGate {
 
     LsnGate(long position, Threading threading) {
         this.threading = threading;
+        this.lock = threading.newLock();
+        this.moved = lock.newCondition();
         this.position = position;
     }
 
     /** Everything before this is through. */
     long position() {
+        threading.handOver();
         return position;
     }
 
@@ -82,6 +85,9 @@ final class LsnGate {
     }
 
     private boolean isThrough(long lsn) {
-        return position >= lsn && lsn <= takenBackFrom;
+        threading.handOver();
+        boolean reached = position >= lsn;
+        threading.handOver();
+        return reached && lsn <= takenBackFrom;
     }
 }

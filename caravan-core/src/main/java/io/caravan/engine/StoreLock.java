@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 final class StoreLock {
     static final int SAMPLED = 64;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ReentrantLock lock;
     private final LongSupplier clock;
 
     /** Guarded by this lock, as are the fields below. */
@@ -22,7 +22,8 @@ final class StoreLock {
     private boolean measuring;
     private long sinceNanos;
 
-    StoreLock(LongSupplier clock) {
+    StoreLock(ReentrantLock lock, LongSupplier clock) {
+        this.lock = lock;
         this.clock = clock;
     }
 

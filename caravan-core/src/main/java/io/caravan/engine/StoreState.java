@@ -51,7 +51,7 @@ final class StoreState {
 
     StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
         this.name = name;
-        this.lock = new StoreLock(clock);
+        this.lock = new StoreLock(threading.newLock(), clock);
         this.clock = clock;
         this.counters = new Counters(clock.getAsLong());
         this.changed = lock.newCondition();
@@ -106,6 +106,7 @@ final class StoreState {
 
     @Nullable
     StoreFailedException failure() {
+        threading.handOver();
         return failure;
     }
 

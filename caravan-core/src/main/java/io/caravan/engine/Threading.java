@@ -3,12 +3,13 @@ package io.caravan.engine;
 import io.caravan.UninterruptibleThread;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
  * Everything an engine needs of threads, and of chance: the workers, how its callers wait for them, and ids. With {@link #THREADS} the
- * workers are threads; a simulator runs their steps itself, on the only thread there is, whenever something waits or
- * does I/O, and so decides by seed what happens between any two I/O calls.
+ * workers are threads. A simulator has one of them run at a time, and decides by seed which one goes on whenever
+ * something waits, does I/O, takes or releases a lock, wakes a worker, or reads what another has published.
  */
 public interface Threading {
 
@@ -39,6 +40,14 @@ public interface Threading {
     default void doInstead(Runnable work) {
         WorkerThread.asStoreThread(work);
     }
+
+    /** A lock that orders the store's threads. A simulator may switch threads before it is taken and after its release. */
+    default ReentrantLock newLock() {
+        return new ReentrantLock();
+    }
+
+    /** Precedes the read of a value that another thread may publish without a lock. A simulator may switch threads here. */
+    default void handOver() {}
 
     /** A number that no other store has. A simulator gives one that is always the same, as it decides what is torn. */
     default long newStoreId() {

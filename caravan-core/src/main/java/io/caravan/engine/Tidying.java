@@ -65,8 +65,12 @@ final class Tidying {
         LogSegments log = recovered.log();
         Set<Long> touched = new TreeSet<>();
         for (long lsn : recovered.end().cutOff()) {
-            log.withdraw(lsn);
-            touched.add(log.geometry().segmentOf(lsn));
+            long segment = log.geometry().segmentOf(lsn);
+            // The last one is discarded when another power cut has come while its header was written once more.
+            if (log.ready(segment)) {
+                log.withdraw(lsn);
+                touched.add(segment);
+            }
         }
         force(log, touched);
     }

@@ -16,6 +16,7 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** What the numbers say after operations that are known one by one. */
@@ -112,7 +113,7 @@ class StatsTest {
     @Test
     void theLocksHoldsAreMeasuredAlwaysForSlicesElseOnceInAWhile() {
         AtomicLong ticks = new AtomicLong();
-        StoreLock lock = new StoreLock(() -> ticks.addAndGet(1_000));
+        StoreLock lock = new StoreLock(new ReentrantLock(), () -> ticks.addAndGet(1_000));
         for (int i = 0; i < 10 * StoreLock.SAMPLED; i++) {
             lock.lock();
             lock.unlock();
@@ -131,7 +132,7 @@ class StatsTest {
     @Test
     void timeSpentWaitingIsNoTimeThatTheLockIsHeld() {
         AtomicLong ticks = new AtomicLong();
-        StoreLock lock = new StoreLock(() -> ticks.addAndGet(1_000));
+        StoreLock lock = new StoreLock(new ReentrantLock(), () -> ticks.addAndGet(1_000));
         lock.lockForSlice();
         lock.beforeWait();
         ticks.addAndGet(1_000_000);

@@ -183,6 +183,27 @@ class WithdrawnFrameTest {
         }
     }
 
+    /** One power cut has left a gap, and others came while the store was opened and finished its last segment. */
+    @Test
+    void aHalfMadeSegmentMayHaveFramesThatAPowerCutHasCutOff() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = openWithUnforced(disk)) {
+            appendWeakly(engine, "d");
+            CrashStorage left = disk.processKill();
+            left.rot(FileNames.LOG.of(0), 2 * 4096, 1);
+            left.rot(FileNames.LOG.of(1), 0, 1);
+            for (String name : left.list()) {
+                if (FileNames.LOG.number(name).orElse(0) > 1) {
+                    left.delete(name);
+                }
+            }
+            try (Engine reopened = open(left)) {
+                assertThat(texts(reopened, 1)).containsExactly("0:a");
+                assertThat(append(reopened, 1, "e")).isEqualTo(1);
+            }
+        }
+    }
+
     /** A new store with "a", which was forced, and "b" and "c", which were not. */
     private static Engine openWithUnforced(CrashStorage disk) throws IOException {
         Engine engine = open(disk);

@@ -12,6 +12,7 @@ import io.caravan.CaravanException;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore.Group;
 import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
 import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
@@ -314,6 +316,46 @@ class WriteGroupTest {
                 assertThat(texts(reopened.engine, 1)).containsExactly("0:first", "1:value", "2:meanwhile");
             }
         }
+    }
+
+    /** A flush that is under way goes on when the store fails. Until it ends, no second one begins, and the files stay. */
+    @Test
+    void theEndOfAStoreThatFailsMeanwhileWaitsForIt() throws Exception {
+        FaultyStore store = open();
+        append(store.engine, 1, "first");
+        store.awaitIdleFlusher();
+        Hold force = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
+        Thread loop = new UninterruptibleThread(
+                () -> {
+                    Group group = store.engine.group();
+                    store.engine.append(1, bytes("in flight"), tellings.callback(1));
+                    group.closeAndFlush();
+                },
+                "loop");
+        loop.start();
+        force.awaitReached();
+        store.engine.append(1, bytes("next"), tellings.callback(2));
+        assertThat(catchThrowable(() -> store.engine.whileFilesStay(() -> {
+                    throw new AssertionError("another thread fails the store");
+                })))
+                .isInstanceOf(AssertionError.class);
+        store.awaitIdleFlusher();
+        AtomicBoolean released = new AtomicBoolean();
+        FutureTask<Boolean> closing = new FutureTask<>(() -> {
+            store.engine.close();
+            return released.get();
+        });
+        Thread closer = new Thread(closing);
+        closer.start();
+        Eventually.awaitWaitingOrDone(closer);
+        store.awaitIdleFlusher();
+        assertThat(tellings.all()).isEmpty();
+        released.set(true);
+        force.release();
+        assertThat(closing.get()).as("closed after the flush").isTrue();
+        loop.join();
+        assertThat(tellings.all()).hasSize(2).first().isEqualTo(Tellings.Telling.success(1, 1));
+        assertThat(tellings.all().get(1).problem()).isInstanceOf(StoreFailedException.class);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -66,6 +67,17 @@ final class Client {
         }
     }
 
+    /** Performs the next operation that is a write. */
+    void write() {
+        Operation operation = atSomeLevel(operations.next());
+        while (!(operation instanceof Operation.Write)) {
+            operation = atSomeLevel(operations.next());
+        }
+        Operation.Write write = (Operation.Write) operation;
+        life.story().note(write::toString);
+        write(write, false);
+    }
+
     private Operation atSomeLevel(Operation operation) {
         if (!life.mixesLevels() || levels.nextInt(3) == 0) {
             return operation;
@@ -94,6 +106,11 @@ final class Client {
     }
 
     private void write(Operation.Write write, boolean guest) {
+        life.threading().undisturbed(() -> writeAndNote(write, guest));
+        life.threading().handOver();
+    }
+
+    private void writeAndNote(Operation.Write write, boolean guest) {
         Telling telling = new Telling();
         try {
             write.start(engine, telling);
@@ -110,6 +127,8 @@ final class Client {
         life.story().note(() -> "refused: " + refused);
         if (refused instanceof StoreFailedException) {
             checkFailed(refused);
+        } else if (refused instanceof StoreClosedException && life.closing()) {
+            life.story().note(() -> "which is right");
         } else if (refused instanceof OutOfSpaceException) {
             checkNoSpace(operation, refused);
         } else if (!(guest && refused instanceof NotWritableException)) {
@@ -160,6 +179,8 @@ final class Client {
         Outcome expected = read.expect(history.now());
         long change = changeSeenBy(read);
         long accepted = history.accepted();
+        long failures = history.forceFailures();
+        life.threading().undisturbedUntilLocked();
         Outcome outcome = read.perform(engine);
         if (life.silent()) {
             return;
@@ -170,10 +191,10 @@ final class Client {
             if (accepted == history.accepted()) {
                 compare(read, expected, outcome);
             }
-            seen(accepted - 1);
+            seen(accepted - 1, failures);
         } else {
             compare(read, expected, outcome);
-            seen(change);
+            seen(change, failures);
         }
     }
 
@@ -186,6 +207,9 @@ final class Client {
     private void checkUnanswered(Operation.Read read, Outcome.Refused refused, boolean guest) {
         if (refused.exception().equals(StoreFailedException.class.getSimpleName())) {
             storeFailed = true;
+        }
+        if (life.closing() && refused.exception().equals(StoreClosedException.class.getSimpleName())) {
+            return;
         }
         boolean wouldWait = guest && refused.exception().equals(NotWritableException.class.getSimpleName());
         if (!wouldWait && !(storeFailed && life.faultHappened())) {
@@ -207,14 +231,16 @@ final class Client {
     private void readSlowly(Operation.Get get) {
         Outcome expected = get.expect(history.now());
         long change = history.lastChangeOf(get.id());
+        long failures = history.forceFailures();
         List<Value> values = new ArrayList<>();
+        life.threading().undisturbedUntilLocked();
         try {
             engine.get(get.id(), new EntryStream() {
                 @Override
                 public boolean next(long sequence, ByteBuffer value) {
                     // Once: a force that fails from here on may take back what this reader goes on with.
                     if (values.isEmpty()) {
-                        seen(change);
+                        seen(change, failures);
                     }
                     values.add(new Value(sequence, copyOf(value)));
                     life.betweenEntries();
@@ -227,18 +253,24 @@ final class Client {
         } catch (StoreFailedException problem) {
             checkFailed(problem);
             return;
+        } catch (StoreClosedException closed) {
+            if (!life.closing()) {
+                throw new SimulationFailure(get + " found the store closed", closed);
+            }
+            return;
         }
         if (!life.silent()) {
             compare(get, expected, new Outcome.Streamed(values));
             if (values.isEmpty()) {
-                seen(change);
+                seen(change, failures);
             }
         }
     }
 
     /** After the life's end the store goes on for a moment, as a thread does not stop at once; that counts for nothing. */
-    private void seen(long write) {
-        if (!life.silent()) {
+    private void seen(long write, long failuresBefore) {
+        // A force that failed while the reader was on its way may have taken back what it was let see before.
+        if (!life.silent() && history.forceFailures() == failuresBefore) {
             history.seen(write);
         }
     }
@@ -252,13 +284,14 @@ final class Client {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
                 long failures = history.forceFailures();
+                life.threading().undisturbedUntilLocked();
                 engine.flush();
                 // Below SYNC, a force that has failed since may have taken back what the flush was told of before.
                 boolean holds = life.flushForces() || history.forceFailures() == failures;
                 if (!life.silent() && holds) {
                     history.flushed(accepted);
                 }
-                if (life.flushForces()) {
+                if (life.flushForces() && life.threading().onFirstThread()) {
                     checkHeapUse();
                 }
             } else {
@@ -270,7 +303,8 @@ final class Client {
         } catch (StoreFailedException problem) {
             checkFailed(problem);
         } catch (CaravanException problem) {
-            if (!life.faultHappened() && !life.silent()) {
+            boolean closed = problem instanceof StoreClosedException && life.closing();
+            if (!life.faultHappened() && !life.silent() && !closed) {
                 throw new SimulationFailure(operation + " failed, though the disk did not", problem);
             }
         }

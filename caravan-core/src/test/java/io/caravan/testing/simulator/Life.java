@@ -3,11 +3,14 @@ package io.caravan.testing.simulator;
 import io.caravan.CaravanException;
 import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
+import io.caravan.engine.Worker;
 import io.caravan.format.FileNames;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -20,6 +23,9 @@ final class Life implements CrashStorage.Director {
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int OPERATIONS_WITH_SPACE = 5;
+    private static final int LOOPS = 3;
+    /** Where threads switch more often, a life is so much longer, and so much less is looked at what a cut would leave. */
+    private static final int INTERLEAVED = 8;
     /** More than any part of a store waits before it looks for space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
@@ -38,6 +44,9 @@ final class Life implements CrashStorage.Director {
     private boolean forceFailed;
     private long frames;
     private CrashStorage left;
+    private final List<Worker> loops = new ArrayList<>();
+    private boolean closing;
+    private boolean ended;
     /** Whether the power was lost since the history began. */
     private boolean powerLost;
 
@@ -47,20 +56,27 @@ final class Life implements CrashStorage.Director {
         this.random = simulation.random().split();
         this.disk = disk;
         this.history = history;
-        this.threading = new SimulatedThreading(random, clock);
+        this.threading = simulation.interleaves()
+                ? SimulatedThreading.interleaved(random, clock)
+                : new SimulatedThreading(random, clock);
         this.afterFailure = afterFailure;
         this.powerLost = afterPowerLoss;
         this.faults = new FaultPlan(random, !afterFailure);
-        this.callsLeft = 1 + random.nextInt(MAX_CALLS);
+        this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
     }
 
     /** Lives until something ends it; what is left is then in {@link #left()}. */
     void live() {
         story.note(() -> "a life begins, " + faults);
         disk.director(this);
-        Engine engine = open();
-        if (engine != null) {
-            work(engine);
+        try {
+            Engine engine = open();
+            if (engine != null) {
+                work(engine);
+            }
+        } finally {
+            ended = true;
+            threading.end();
         }
         disk.director(call -> CrashStorage.Outcome.PASS);
         if (left == null) {
@@ -107,8 +123,15 @@ final class Life implements CrashStorage.Director {
 
     private void work(Engine engine) {
         client = new Client(this, engine, random.nextLong());
-        for (int i = 0; i < MAX_OPERATIONS && !over() && !client.storeFailed(); i++) {
-            if (random.nextInt(4) == 0) {
+        if (simulation.interleaves()) {
+            startLoops(engine);
+        }
+        int operations = simulation.interleaves() ? INTERLEAVED * MAX_OPERATIONS : MAX_OPERATIONS;
+        for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
+            if (simulation.interleaves() && random.nextInt(8) != 0) {
+                loops.get(random.nextInt(LOOPS)).wake();
+                threading.step();
+            } else if (random.nextInt(4) == 0) {
                 threading.step();
             } else {
                 client.act(false);
@@ -120,6 +143,25 @@ final class Life implements CrashStorage.Director {
         }
         if (!over() && !client.storeFailed()) {
             close(engine);
+        }
+    }
+
+    /** Others who use the store: each has a thread, and stops in the middle of what it does. */
+    private void startLoops(Engine engine) {
+        for (int i = 0; i < LOOPS; i++) {
+            EventLoop loop = new EventLoop(this, engine, client, random.split());
+            Worker worker = threading.worker("loop-" + i, loop::turn, this::loopBroke);
+            worker.start();
+            loops.add(worker);
+        }
+    }
+
+    private void loopBroke(Throwable broken) {
+        if (!silent()) {
+            failed(
+                    broken instanceof SimulationFailure failure
+                            ? failure
+                            : new SimulationFailure("an event loop broke", broken));
         }
     }
 
@@ -139,6 +181,7 @@ final class Life implements CrashStorage.Director {
     private void close(Engine engine) {
         story.note(() -> "close");
         client = null;
+        closing = true;
         try {
             engine.close();
         } catch (StoreFailedException failed) {
@@ -220,7 +263,7 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }
-        if ((simulation.mayLosePower() || !withdrawing()) && random.nextInt(3) == 0) {
+        if ((simulation.mayLosePower() || !withdrawing()) && looksAtCut()) {
             // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
             boolean mayRot = client != null && !faults.happened();
             // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
@@ -234,6 +277,10 @@ final class Life implements CrashStorage.Director {
         }
         goOnInside();
         return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+    }
+
+    private boolean looksAtCut() {
+        return random.nextInt(simulation.interleaves() ? INTERLEAVED * 3 : 3) == 0;
     }
 
     /** Whether a force has failed and the store has not withdrawn all frames since the last; a kill now leaves some as they are. */
@@ -253,6 +300,7 @@ final class Life implements CrashStorage.Director {
             story.leave();
             inside--;
         }
+        threading.handOver();
     }
 
     // What the client needs.
@@ -262,7 +310,16 @@ final class Life implements CrashStorage.Director {
     }
 
     boolean silent() {
-        return over();
+        return over() || ended;
+    }
+
+    /** Whether the store is being closed, or is closed. */
+    boolean closing() {
+        return closing;
+    }
+
+    SimulatedThreading threading() {
+        return threading;
     }
 
     boolean faultHappened() {
@@ -286,7 +343,7 @@ final class Life implements CrashStorage.Director {
     void betweenEntries() {
         if (random.nextInt(4) == 0) {
             threading.step();
-        } else if (random.nextInt(4) == 0) {
+        } else if (client != null && random.nextInt(4) == 0) {
             threading.asGuest(() -> client.act(true));
         }
     }

@@ -74,11 +74,27 @@ enum Sabotage {
     LEAVE_A_FRAME_WHOSE_FORCE_FAILED(edit("wal/LogWriter", "            segments.withdraw(lsn);\n", "")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
-    FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/FlushDemand", """
+    FLUSH_WHILE_ANOTHER_FLUSHES(
+            edit("engine/FlushDemand", """
                     if (flushing) {
                         return false;
                     }
-            """, "")),
+            """, ""),
+            edit("engine/FlushDemand", "if (flushing || !hasWork()) {", "if (!hasWork()) {"),
+            edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
+    CLEAR_THE_MARK_OF_THE_FLUSH_UNDER_WAY(
+            edit("engine/FlushDemand", """
+                    if (flushing || !hasWork()) {
+                        return false;
+                    }
+                    flushing = true;
+                    return true;
+            """, """
+                    flushing = hasWork();
+                    return flushing;
+            """),
+            edit("engine/FlushDemand", "        if (!flushing) {\n", "        if (false) {\n"),
+            edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),

@@ -25,6 +25,7 @@ final class Simulation {
     private final int lives;
     private final boolean clientsFlush;
     private final boolean mixesLevels;
+    private final boolean interleaves;
     private final SplittableRandom random;
     private final Story story;
     private final StoreConfig config;
@@ -40,6 +41,8 @@ final class Simulation {
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
+        // Not in all even ones, so that some clients flush among threads that are simple.
+        interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
         story = new Story(told);
         config = StoreConfig.builder(Path.of("simulated"))
@@ -120,6 +123,11 @@ final class Simulation {
     /** Whether clients flush some of their writes themselves. */
     boolean clientsFlush() {
         return clientsFlush;
+    }
+
+    /** Whether threads switch at locks and hand-overs too, and event loops write beside the client. */
+    boolean interleaves() {
+        return interleaves;
     }
 
     /** The most bytes that entries can take. */

@@ -1,0 +1,79 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.ListStore;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Worker;
+import java.util.SplittableRandom;
+
+/**
+ * A thread that uses the simulated store in turns, as the server's event loops do: a turn opens a group of writes, and
+ * ends with its flush. Some turns are long, some write nothing, and some write without a group.
+ */
+final class EventLoop {
+    /** Longer than the store waits for a group to end. */
+    private static final long LONG_NANOS = 1_500_000;
+
+    private static final int EMPTY_TURNS = 4;
+    private static final int MANY_SWITCHES = 16;
+
+    private final Life life;
+    private final Engine engine;
+    private final Client client;
+    private final SplittableRandom random;
+
+    EventLoop(Life life, Engine engine, Client client, SplittableRandom random) {
+        this.life = life;
+        this.engine = engine;
+        this.client = client;
+        this.random = random;
+    }
+
+    /** See {@link Worker.Step}. */
+    long turn() {
+        switch (random.nextInt(4)) {
+            case 0 -> act();
+            case 1 -> longTurn();
+            case 2 -> emptyTurns();
+            default -> {
+                letOthersGoOn();
+                act();
+            }
+        }
+        return Worker.UNTIL_WOKEN;
+    }
+
+    private boolean over() {
+        return life.silent() || life.closing() || client.storeFailed();
+    }
+
+    private void act() {
+        if (!over()) {
+            client.act(false);
+        }
+    }
+
+    private void longTurn() {
+        if (over()) {
+            return;
+        }
+        ListStore.Group group = engine.group();
+        if (!over()) {
+            client.write();
+        }
+        life.threading().letTimePass(LONG_NANOS);
+        letOthersGoOn();
+        group.closeAndFlush();
+    }
+
+    private void emptyTurns() {
+        for (int i = 0; i < EMPTY_TURNS && !over(); i++) {
+            engine.group().closeAndFlush();
+        }
+    }
+
+    private void letOthersGoOn() {
+        for (int i = random.nextInt(MANY_SWITCHES); i > 0 && !over(); i--) {
+            life.threading().letAnotherGoOn();
+        }
+    }
+}

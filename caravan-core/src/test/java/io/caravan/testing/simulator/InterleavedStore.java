@@ -1,0 +1,211 @@
+package io.caravan.testing.simulator;
+
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+
+import io.caravan.CaravanException;
+import io.caravan.StoreConfig;
+import io.caravan.WriteCallback;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Worker;
+import io.caravan.testing.CrashStorage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The real engine on a disk in memory, used by a few threads at a time of which one runs; a seed decides which, at each
+ * lock, hand-over and I/O call. Keeps what callbacks were told, so that it can be compared with what the store holds.
+ */
+final class InterleavedStore {
+    private static final int KIB = 1024;
+    private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("interleaved"))
+            .maxValueBytes(3 * KIB)
+            .logBufferBytes(8 * KIB)
+            .logSegmentBytes(16 * KIB)
+            .heapSegmentBytes(16 * KIB)
+            .checkpointFloorBytes(64 * KIB)
+            .build();
+
+    /** What a thread does. */
+    @FunctionalInterface
+    interface Task {
+        void run() throws Exception;
+    }
+
+    final SplittableRandom random;
+    final Engine engine;
+    private final SimulatedThreading threading;
+    private final CrashStorage disk;
+    private final List<User> users = new ArrayList<>();
+    /** By list and sequence, what was acknowledged. */
+    private final Map<Long, Map<Long, String>> acknowledged = new TreeMap<>();
+
+    private int accepted;
+    private int answered;
+    private int failed;
+
+    InterleavedStore(long seed) throws IOException {
+        random = new SplittableRandom(seed);
+        SimulatedClock clock = new SimulatedClock();
+        threading = SimulatedThreading.interleaved(random.split(), clock);
+        disk = new CrashStorage(seed);
+        disk.director(call -> {
+            threading.handOver();
+            return CrashStorage.Outcome.PASS;
+        });
+        engine = Engine.open(CONFIG, disk, clock, threading);
+    }
+
+    /** A thread of the store's users, which does one task after the other. */
+    private final class User {
+        private final Worker worker;
+        private @Nullable Task task;
+        private CompletableFuture<Void> done = new CompletableFuture<>();
+
+        User(int number) {
+            worker = threading.worker("user-" + number, this::step, this::broke);
+            worker.start();
+        }
+
+        private void broke(Throwable problem) {
+            done.completeExceptionally(problem);
+        }
+
+        private long step() {
+            Task next = task;
+            task = null;
+            if (next != null) {
+                try {
+                    next.run();
+                    done.complete(null);
+                } catch (Exception problem) {
+                    broke(problem);
+                }
+            }
+            return Worker.UNTIL_WOKEN;
+        }
+
+        CompletableFuture<Void> begin(Task next) {
+            task = next;
+            done = new CompletableFuture<>();
+            worker.wake();
+            return done;
+        }
+    }
+
+    /** Runs each task on a thread of its own, interleaved as the seed decides; returns when all have ended. */
+    void interleave(Task... tasks) {
+        while (users.size() < tasks.length) {
+            users.add(new User(users.size()));
+        }
+        CompletableFuture<?>[] all = new CompletableFuture<?>[tasks.length];
+        for (int i = 0; i < tasks.length; i++) {
+            all[i] = users.get(i).begin(tasks[i]);
+        }
+        threading.join(CompletableFuture.allOf(all));
+    }
+
+    /** Lets longer pass than the store waits for a group to end. */
+    void letGroupsBeGivenUp() {
+        threading.letTimePass(1_500_000);
+        letOthersGoOn();
+    }
+
+    /** Comes later than it could. */
+    void letOthersGoOn() {
+        for (int i = random.nextInt(16); i > 0; i--) {
+            threading.letAnotherGoOn();
+        }
+    }
+
+    /** A callback that notes what the list holds from now on. */
+    WriteCallback expecting(long id, String value) {
+        accepted++;
+        return new WriteCallback() {
+            private boolean told;
+
+            @Override
+            public void success(long sequence) {
+                once();
+                String before = acknowledged
+                        .computeIfAbsent(id, unused -> new TreeMap<>())
+                        .put(sequence, value);
+                check(before == null, "sequence " + sequence + " was given to '" + before + "' and '" + value + "'");
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                once();
+                failed++;
+            }
+
+            private void once() {
+                answered++;
+                check(!told, "'" + value + "' was answered twice");
+                told = true;
+            }
+        };
+    }
+
+    /** A write that was refused has no answer. */
+    void refused() {
+        accepted--;
+    }
+
+    /** Appends a value that is told apart from all others. */
+    void append(long id, String value) {
+        engine.append(id, bytes(value), expecting(id, value));
+    }
+
+    /** How many appends to a list were acknowledged. */
+    int acknowledged(long id) {
+        return acknowledged.getOrDefault(id, Map.of()).size();
+    }
+
+    int failures() {
+        return failed;
+    }
+
+    /** Everything that was accepted has its answer, and is there, now and after a power cut. */
+    void checkAll() throws IOException {
+        engine.flush();
+        checkAnswers();
+        checkContents(engine);
+        checkAfterPowerCut();
+    }
+
+    void checkAnswers() {
+        check(answered == accepted, accepted + " writes were accepted, " + answered + " answered");
+    }
+
+    void checkAfterPowerCut() throws IOException {
+        SimulatedClock clock = new SimulatedClock();
+        checkContents(Engine.open(CONFIG, disk.powerCut(random), clock, new SimulatedThreading(random.split(), clock)));
+    }
+
+    private void checkContents(Engine store) {
+        acknowledged.forEach((id, values) -> {
+            List<String> there = texts(store, id);
+            values.forEach((sequence, value) ->
+                    check(there.contains(sequence + ":" + value), "acknowledged and lost: " + sequence + ":" + value));
+        });
+    }
+
+    static void check(boolean holds, String problem) {
+        if (!holds) {
+            throw new AssertionError(problem);
+        }
+    }
+
+    /** Ends what still runs. */
+    void end() {
+        threading.end();
+    }
+}

@@ -1,0 +1,205 @@
+package io.caravan.testing.simulator;
+
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.simulator.InterleavedStore.check;
+
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.StoreClosedException;
+import io.caravan.WriteBatch;
+import io.caravan.testing.StoreCalls;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Small programs of a few threads on one store. Each ends in many ways, and what must hold is the same in all. */
+enum Interleavings {
+    /** The commit queue and its flush: the flusher gives groups up while event loops end theirs, and others write. */
+    FLUSHES(25) {
+        @Override
+        void round(InterleavedStore store, int round) {
+            InterleavedStore.Task emptyTurns = () -> {
+                for (int i = 0; i < 4; i++) {
+                    store.engine.group().closeAndFlush();
+                }
+            };
+            store.interleave(
+                    () -> {
+                        ListStore.Group turn = store.engine.group();
+                        store.append(1, "long turn " + round);
+                        store.letGroupsBeGivenUp();
+                        turn.closeAndFlush();
+                    },
+                    emptyTurns,
+                    emptyTurns,
+                    () -> {
+                        store.letOthersGoOn();
+                        store.append(2, "plain " + round);
+                    });
+        }
+    },
+
+    /** The committed position and those who wait for it: no reader sees what is not acknowledged yet. */
+    READERS(25) {
+        @Override
+        void round(InterleavedStore store, int round) {
+            InterleavedStore.Task reader = () -> {
+                ListInfo info = store.engine.info(1);
+                long seen = info == null ? 0 : info.nextSequence();
+                check(
+                        seen <= store.acknowledged(1),
+                        "a reader saw " + seen + " entries, " + store.acknowledged(1) + " are acknowledged");
+            };
+            store.interleave(
+                    () -> {
+                        store.append(1, "first " + round);
+                        store.append(1, "second " + round);
+                    },
+                    reader,
+                    reader,
+                    store.engine::flush);
+        }
+    },
+
+    /** A checkpoint against appends, trims and reads. */
+    CHECKPOINTS(25) {
+        @Override
+        void round(InterleavedStore store, int round) {
+            store.interleave(
+                    store.engine::checkpoint,
+                    () -> {
+                        for (int i = 0; i < 3; i++) {
+                            store.append(1, "kept " + round + "." + i);
+                        }
+                    },
+                    () -> {
+                        store.engine.append(2, bytes("trimmed"), StoreCalls.NOBODY);
+                        store.engine.append(2, bytes(1000, round), StoreCalls.NOBODY);
+                        store.engine.trim(2, 1, StoreCalls.NOBODY);
+                    },
+                    () -> {
+                        AtomicLong next = new AtomicLong(-1);
+                        store.engine.get(2, each((sequence, value) -> {
+                            check(
+                                    next.get() < 0 || next.get() == sequence,
+                                    "sequence " + sequence + " came where " + next + " was to come");
+                            next.set(sequence + 1);
+                        }));
+                    });
+        }
+    },
+
+    /** Writers that may not wait beside some that may, with more to write than the buffer takes. */
+    TRIES(15) {
+        @Override
+        void round(InterleavedStore store, int round) {
+            InterleavedStore.Task trier = () -> {
+                for (int i = 0; i < 3; i++) {
+                    String value = "x".repeat(1500) + round + "." + i;
+                    long id = 3 + i;
+                    WriteBatch batch = WriteBatch.create().append(id, bytes(value));
+                    if (!store.engine.tryWrite(batch, store.expecting(id, value))) {
+                        store.refused();
+                    }
+                }
+            };
+            store.interleave(trier, trier, () -> {
+                for (int i = 0; i < 3; i++) {
+                    store.append(1, "y".repeat(2000) + round + "." + i);
+                }
+            });
+            for (long id : new long[] {1, 3, 4, 5}) {
+                store.engine.flush();
+                check(store.failures() == 0, "a write failed");
+            }
+        }
+    },
+
+    /** Closing a store against everything that may be under way. */
+    CLOSING(1) {
+        @Override
+        void round(InterleavedStore store, int round) {
+            store.append(1, "first");
+            store.engine.flush();
+            store.interleave(
+                    unlessClosed(store.engine::close),
+                    unlessClosed(() -> {
+                        ListStore.Group turn = store.engine.group();
+                        append(store, "turn");
+                        turn.closeAndFlush();
+                    }),
+                    unlessClosed(() -> append(store, "plain")),
+                    unlessClosed(store.engine::checkpoint),
+                    unlessClosed(() -> check(store.engine.info(1) != null, "a list is missing")),
+                    unlessClosed(store.engine::close));
+        }
+
+        private void append(InterleavedStore store, String value) {
+            try {
+                store.append(1, value);
+            } catch (StoreClosedException closed) {
+                store.refused();
+                throw closed;
+            }
+        }
+
+        private InterleavedStore.Task unlessClosed(InterleavedStore.Task task) {
+            return () -> {
+                try {
+                    task.run();
+                } catch (StoreClosedException closed) {
+                    // May come at any time.
+                }
+            };
+        }
+
+        @Override
+        void end(InterleavedStore store) throws Exception {
+            store.checkAnswers();
+            check(store.failures() == 0, "a write failed");
+            store.checkAfterPowerCut();
+        }
+    };
+
+    private final int rounds;
+
+    Interleavings(int rounds) {
+        this.rounds = rounds;
+    }
+
+    /** How many interleavings one seed explores, one after the other on the same store. */
+    int rounds() {
+        return rounds;
+    }
+
+    abstract void round(InterleavedStore store, int round);
+
+    void end(InterleavedStore store) throws Exception {
+        store.checkAll();
+    }
+
+    /** Explores a seed's interleavings; throws when one ends wrong. */
+    void explore(long seed) throws Exception {
+        InterleavedStore store = new InterleavedStore(seed);
+        try {
+            for (int i = 0; i < rounds; i++) {
+                round(store, i);
+            }
+            end(store);
+        } finally {
+            store.end();
+        }
+    }
+
+    /** The first of so many seeds one of whose interleavings ends wrong, and how; null when all are right. */
+    static String firstFailure(String name, long firstSeed, int seeds) {
+        Interleavings program = valueOf(name);
+        for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
+            try {
+                program.explore(seed);
+            } catch (Exception | AssertionError failure) {
+                return "seed " + seed + ": " + failure;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,55 @@
+package io.caravan.testing.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import java.lang.reflect.Method;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Explores how a few threads may interleave on one store; a hundred thousand ways in the profile {@code thorough}. */
+class InterleavingsTest {
+    private static final int INTERLEAVINGS = Rounds.of(250, 20_000);
+    /** Many more than it takes: about one seed in a hundred finds the rarest of the sabotages. */
+    private static final int SEEDS = 3_000;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @EnumSource(Interleavings.class)
+    @Tag("rounds")
+    void allEndWell(Interleavings program) {
+        AtomicLong explored = new AtomicLong();
+        Seeds.forEach(Math.max(1, INTERLEAVINGS / program.rounds()), seed -> {
+            program.explore(seed);
+            explored.addAndGet(program.rounds());
+        });
+        System.out.printf("%s: %,d interleavings%n", program, explored.get());
+        assertThat(explored.get()).isPositive();
+    }
+
+    /** What could not be noticed would prove nothing. */
+    @ParameterizedTest
+    @CsvSource({
+        "FLUSHES, CLEAR_THE_MARK_OF_THE_FLUSH_UNDER_WAY",
+        "READERS, LET_A_READER_SEE_WHAT_IS_NOT_FORCED",
+        "CHECKPOINTS, FREE_WHAT_A_READER_HAS_PINNED",
+        "CHECKPOINTS, RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES",
+        "CLOSING, FLUSH_WHILE_ANOTHER_FLUSHES"
+    })
+    void aSabotageIsFound(Interleavings program, Sabotage sabotage) throws Exception {
+        Class<?> sabotaged = SabotagedBuild.of(sabotage.edits(), folder).loadClass(Interleavings.class.getName());
+        Method search = sabotaged.getDeclaredMethod("firstFailure", String.class, long.class, int.class);
+        search.setAccessible(true);
+        Object failure = search.invoke(null, program.name(), 1_000, SEEDS);
+        assertThat(failure).isNotNull();
+        System.out.println("found: " + sabotage.description() + " (" + failure + ")");
+    }
+}
