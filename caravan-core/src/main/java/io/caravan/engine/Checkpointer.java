@@ -130,11 +130,9 @@ final class Checkpointer {
             try {
                 task.run();
                 done.complete(null);
-            } catch (IOException | RuntimeException failed) {
+            } catch (Throwable failed) {
+                // Only a checkpoint can leave the engine broken, and that fails the store itself.
                 done.completeExceptionally(failed);
-            } catch (Error broken) {
-                done.completeExceptionally(broken);
-                throw broken;
             }
         }
 
@@ -222,6 +220,10 @@ final class Checkpointer {
         } catch (IOException | RuntimeException failed) {
             countFailure();
             throw failed;
+        } catch (Error broken) {
+            countFailure();
+            failStore.accept(broken);
+            throw Objects.requireNonNull(state.failure());
         }
         lastAttemptFailed = false;
         dueAtLsn = dueAt();
