@@ -175,12 +175,15 @@ final class Tenuring {
 
     /** Pins the lists that readers have pinned: a list may have been removed before the walk came to it. */
     private void pinReaders() {
-        state.lock.lockForSlice();
-        try {
-            state.index.pinnedLists().forEach(this::pinIfYoung);
-        } finally {
-            state.lock.unlock();
-        }
+        int next = 0;
+        do {
+            state.lock.lockForSlice();
+            try {
+                next = state.index.visitPinned(next, SLICE, this::pinIfYoung);
+            } finally {
+                state.lock.unlock();
+            }
+        } while (next != ListIndex.NONE);
     }
 
     private void pinIfYoung(int list) {
