@@ -11,12 +11,16 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.testing.Patient;
 import io.caravan.testing.SmallStore;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -73,7 +77,7 @@ class UserCodeTest {
         places.put("append", (test, store, action) -> store.append(1, bytes("a"), doing(action)));
         places.put(
                 "append of a buffer",
-                (test, store, action) -> store.append(1, java.nio.ByteBuffer.wrap(bytes("a")), doing(action)));
+                (test, store, action) -> store.append(1, ByteBuffer.wrap(bytes("a")), doing(action)));
         places.put(
                 "write",
                 (test, store, action) -> store.write(WriteBatch.create().append(1, bytes("a")), doing(action)));
@@ -273,11 +277,13 @@ class UserCodeTest {
         return waits;
     }
 
-    private static void unchecked(java.util.concurrent.Callable<?> call) {
+    private static void unchecked(Callable<?> call) {
         try {
             call.call();
         } catch (RuntimeException refused) {
             throw refused;
+        } catch (ExecutionException noRoom) {
+            throw new CompletionException(noRoom.getCause());
         } catch (Exception other) {
             throw new AssertionError(other);
         }
@@ -293,6 +299,8 @@ class UserCodeTest {
         try (DurableListStore store = open()) {
             append(store, 1, "before");
             CompletableFuture<List<String>> notRefused = new CompletableFuture<>();
+            // No future completes before the waits are made: a wait for one that is complete is none.
+            store.futureExecutor().execute(() -> await(notRefused));
             place.run(this, store, () -> {
                 // The log's buffers may be full of what the place has written: then there is no room to append either.
                 List<String> wrong = new ArrayList<>();
@@ -316,7 +324,7 @@ class UserCodeTest {
     void aMemoryStoreRefusesToWaitForItsFuturesInACallback() {
         try (MemoryListStore store = new MemoryListStore()) {
             CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-            // The future may be complete at once: its thread is another. Then there is no wait to refuse.
+            // The future completes on another thread, and a wait for one that is complete is none.
             store.futureExecutor().execute(() -> await(thrown));
             store.append(
                     1,

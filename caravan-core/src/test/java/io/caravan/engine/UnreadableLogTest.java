@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.FlushPolicy;
+import io.caravan.OutOfSpaceException;
 import io.caravan.StoreIoException;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
@@ -89,13 +90,13 @@ class UnreadableLogTest {
     void anAppendThatFindsNoDiskSpaceSaysWhatKeepsTheLog() {
         try (FaultyStore store = withUnreadableEntry()) {
             store.faults.full(true);
-            assertThatExceptionOfType(io.caravan.OutOfSpaceException.class)
+            assertThatExceptionOfType(OutOfSpaceException.class)
                     .isThrownBy(() -> {
                         for (int i = 0; i < 1_000; i++) {
                             told(told -> store.engine.append(3, bytes(4_000, 1), told));
                         }
                     })
-                    .withMessageContainingAll("No space left", "document 1", "sequence 1", "trim or delete");
+                    .withMessageContainingAll("document 1", "sequence 1", "trim or delete");
         }
     }
 
