@@ -13,6 +13,8 @@ import org.slf4j.LoggerFactory;
  */
 final class CallbackThread {
     private static final Logger LOG = LoggerFactory.getLogger(CallbackThread.class);
+    /** Set on the thread that calls a callback, while it does. */
+    private static final ThreadLocal<Boolean> CALLING = new ThreadLocal<>();
 
     private final String storeName;
     private final SerialThread thread;
@@ -27,11 +29,19 @@ final class CallbackThread {
         thread.execute(() -> call(callback, sequence));
     }
 
+    /** Whether this thread is calling a callback of some memory store. */
+    static boolean isCurrent() {
+        return CALLING.get() != null;
+    }
+
     private void call(WriteCallback callback, long sequence) {
+        CALLING.set(true);
         try {
             callback.success(sequence);
         } catch (Throwable thrown) {
             LOG.error("A write's callback of {} threw; the write itself is done", storeName, thrown);
+        } finally {
+            CALLING.remove();
         }
     }
 

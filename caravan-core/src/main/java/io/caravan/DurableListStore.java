@@ -129,6 +129,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreClosedException when the store is closed meanwhile
      */
     public BackupReport backup(Path target, BackupReport.Progress progress) {
+        Engine.checkMayWait("backup");
         return OwnThread.call("back up to " + target, () -> {
             try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
                 BackupReport report = engine.backup(folder.storage(), progress);

@@ -133,6 +133,7 @@ public final class Replica implements AutoCloseable {
      * @throws StoreClosedException when the replica is closed meanwhile
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
+        Engine.checkMayWait("send");
         return OwnThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces::take), progress));
     }
 

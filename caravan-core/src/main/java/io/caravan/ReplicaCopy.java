@@ -23,9 +23,20 @@ public final class ReplicaCopy implements AutoCloseable {
      * Begins a copy.
      *
      * @param directory missing or empty
+     * @throws StoreDirectoryException when it holds anything, which stays as it is
      */
     public static ReplicaCopy begin(Path directory) throws IOException {
-        return new ReplicaCopy(new PieceReceiver(FileStorage.openOrCreate(directory), FileNames::isOurs));
+        FileStorage storage = FileStorage.openOrCreate(directory);
+        try {
+            if (!storage.list().isEmpty()) {
+                throw new StoreDirectoryException(directory + " is not empty, and holds "
+                        + storage.list().get(0) + "; receive the copy into a directory that is missing or empty");
+            }
+            return new ReplicaCopy(new PieceReceiver(storage, FileNames::isOurs));
+        } catch (IOException | RuntimeException refused) {
+            storage.close();
+            throw refused;
+        }
     }
 
     /**

@@ -6,8 +6,9 @@ import java.util.concurrent.CompletableFuture;
  * Is called exactly once with what became of a write that the store accepted.
  *
  * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must
- * not read, flush, checkpoint or close the store, which would throw {@link IllegalStateException}. What it throws is
- * logged and changes nothing.
+ * not read, flush, checkpoint, back up or close the store, or wait for a future of a write, which would throw
+ * {@link IllegalStateException}. A wait for what {@link CompletableFuture#allOf} makes of such futures is not noticed, and
+ * never ends. What the callback throws is logged and changes nothing, an {@link Error} too.
  */
 public interface WriteCallback {
 

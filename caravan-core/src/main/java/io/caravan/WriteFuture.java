@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.engine.Engine;
 import io.caravan.engine.SerialThread;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -10,10 +11,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * What becomes of one write. Completes on the store's executor for futures, and not on the thread that tells callbacks,
- * so that whatever depends on it may read the store.
+ * A future of one write, or one that depends on such a future. A write's future completes on the store's executor for
+ * futures, and not on the thread that calls callbacks, so that its dependents may read the store.
+ *
+ * <p>A wait for it is refused on the threads that complete it, directly or after the callbacks before it: it would never
+ * end. The refusal does not reach futures that {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make.
  */
-final class WriteFuture extends CompletableFuture<Long> implements WriteCallback {
+final class WriteFuture<T> extends CompletableFuture<T> {
     private final Executor executor;
 
     private WriteFuture(Executor executor) {
@@ -22,55 +26,70 @@ final class WriteFuture extends CompletableFuture<Long> implements WriteCallback
 
     /** Starts a write; what it throws as a refusal becomes the future's problem. */
     static CompletableFuture<Long> of(ListStore store, Consumer<WriteCallback> write) {
-        WriteFuture future = new WriteFuture(store.futureExecutor());
+        WriteFuture<Long> future = new WriteFuture<>(store.futureExecutor());
         try {
-            write.accept(future);
+            write.accept(new WriteCallback() {
+                @Override
+                public void success(long sequence) {
+                    future.handOver(() -> future.complete(sequence));
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    future.handOver(() -> future.completeExceptionally(problem));
+                }
+            });
         } catch (CaravanException refused) {
             future.completeExceptionally(refused);
         }
         return future;
     }
 
-    @Override
-    public void success(long sequence) {
-        handOver(() -> complete(sequence));
-    }
-
-    @Override
-    public void failure(CaravanException problem) {
-        handOver(() -> completeExceptionally(problem));
-    }
-
-    /** To an executor that takes nothing more, the future is worth more completed here than never. */
+    /** If the executor does not take the completion, the future completes here, late: better than never. */
     private void handOver(Runnable completion) {
         try {
             executor.execute(completion);
         } catch (RejectedExecutionException closed) {
             completion.run();
+        } catch (RuntimeException | Error broken) {
+            completion.run();
+            throw broken;
         }
     }
 
     @Override
-    public Long join() {
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new WriteFuture<>(executor);
+    }
+
+    @Override
+    public T join() {
         checkMayWait();
         return super.join();
     }
 
     @Override
-    public Long get() throws InterruptedException, ExecutionException {
+    public T get() throws InterruptedException, ExecutionException {
         checkMayWait();
         return super.get();
     }
 
     @Override
-    public Long get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         checkMayWait();
         return super.get(timeout, unit);
     }
 
-    /** One thread completes all futures, so one that waits there would wait for itself. */
     private void checkMayWait() {
-        if (!isDone() && executor instanceof SerialThread thread && thread.isCurrent()) {
+        if (isDone()) {
+            return;
+        }
+        if (Engine.onStoreThread() || CallbackThread.isCurrent()) {
+            throw new IllegalStateException(
+                    "a future of a store was waited for on a thread that calls a store's callbacks"
+                            + " or listeners, and would never complete; use thenCompose, or wait on another thread");
+        }
+        if (executor instanceof SerialThread thread && thread.isCurrent()) {
             throw new IllegalStateException(
                     "a future of this store was waited for by what depends on another, on the one"
                             + " thread that completes them all; use thenCompose, or one of the Async methods");

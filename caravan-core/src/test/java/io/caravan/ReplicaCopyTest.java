@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +81,18 @@ final class ReplicaCopyTest {
                             BackupReport.Progress.NONE))
                     .withMessageContaining("enough");
         }
+    }
+
+    @Test
+    void aDirectoryThatHoldsAnythingIsRefusedAndStaysAsItIs() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("copy"));
+        Path letter = Files.writeString(folder.resolve("heap-0000000000000000.dat"), "of another store");
+        assertThatExceptionOfType(StoreDirectoryException.class)
+                .isThrownBy(() -> ReplicaCopy.begin(folder))
+                .withMessageContainingAll("not empty", "heap-0000000000000000.dat", "missing or empty");
+        assertThat(letter).hasContent("of another store");
+        Files.delete(letter);
+        ReplicaCopy.begin(folder).close();
     }
 
     @Test

@@ -29,6 +29,8 @@ final class Checkpointer {
 
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** The longest pause between attempts that fail because a part of the log cannot be read. */
+    private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(64);
 
     private final StoreState state;
     private final Checkpoints checkpoints;
@@ -50,6 +52,10 @@ final class Checkpointer {
     private volatile long dueAtLsn;
     private boolean lastAttemptFailed;
     private long lastFailureNanos;
+    /** How long after a failure the next attempt is made. */
+    private long retryNanos = RETRY_NANOS;
+    /** Whether the last attempt failed only because a part of the log cannot be read. */
+    private boolean unreadable;
 
     Checkpointer(
             StoreState state,
@@ -130,11 +136,9 @@ final class Checkpointer {
             try {
                 task.run();
                 done.complete(null);
-            } catch (IOException | RuntimeException failed) {
+            } catch (Throwable failed) {
+                // Only a checkpoint can leave the engine broken, and that fails the store itself.
                 done.completeExceptionally(failed);
-            } catch (Error broken) {
-                done.completeExceptionally(broken);
-                throw broken;
             }
         }
 
@@ -153,7 +157,8 @@ final class Checkpointer {
         if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
-        long pauseNanos = retryPauseNanos();
+        // What a write waits for is freed though a part of the log cannot be read.
+        long pauseNanos = unreadable && checkpoints.wanted() ? 0 : retryPauseNanos();
         if (pauseNanos > 0) {
             return pauseNanos;
         }
@@ -162,7 +167,7 @@ final class Checkpointer {
             return 0;
         } catch (IOException | RuntimeException failed) {
             report(failed);
-            return RETRY_NANOS;
+            return retryNanos;
         }
     }
 
@@ -180,7 +185,7 @@ final class Checkpointer {
     /** How long until the next attempt; a clock that jumps back makes it due at once. */
     private long retryPauseNanos() {
         long sinceNanos = clock.getAsLong() - lastFailureNanos;
-        return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;
+        return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, retryNanos - sinceNanos) : 0;
     }
 
     /**
@@ -219,11 +224,22 @@ final class Checkpointer {
             countFailure();
             failStore.accept(failed.getCause());
             throw Objects.requireNonNull(state.failure());
+        } catch (Tenuring.Unreadable kept) {
+            countFailure();
+            retryNanos = unreadable ? Math.min(2 * retryNanos, MAX_RETRY_NANOS) : RETRY_NANOS;
+            unreadable = true;
+            throw kept;
         } catch (IOException | RuntimeException failed) {
             countFailure();
+            retryEachSecond();
             throw failed;
+        } catch (Error broken) {
+            countFailure();
+            failStore.accept(broken);
+            throw Objects.requireNonNull(state.failure());
         }
         lastAttemptFailed = false;
+        retryEachSecond();
         dueAtLsn = dueAt();
         state.lock.lock();
         try {
@@ -232,6 +248,11 @@ final class Checkpointer {
         } finally {
             state.lock.unlock();
         }
+    }
+
+    private void retryEachSecond() {
+        retryNanos = RETRY_NANOS;
+        unreadable = false;
     }
 
     private void countFailure() {

@@ -120,6 +120,9 @@ final class Checkpoints {
         state.locked(space::checkpointBegins);
         try {
             publishNext();
+        } catch (Tenuring.Unreadable kept) {
+            // It hinders nobody: what had been freed is free again, and what could be read has moved.
+            throw kept;
         } catch (IOException | RuntimeException failed) {
             failure = String.valueOf(failed.getMessage());
             throw failed;
@@ -140,15 +143,27 @@ final class Checkpoints {
             tenuring.tenure(start.lsn());
         } catch (Tenuring.ForceFailed failed) {
             throw failed;
+        } catch (Tenuring.Unreadable kept) {
+            provisioner.logKept(kept);
+            if (state.locked(space::hasFreed)) {
+                writeAndPublish(atLastStart(begun), heapSegments());
+            }
+            throw kept;
         } catch (IOException noRoom) {
             if (!state.locked(space::hasFreed)) {
                 throw noRoom;
             }
             // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
-            writeAndPublish(new Start(newest.startLsn(), newest.previousLsn(), begun.tail()), heapSegments());
+            writeAndPublish(atLastStart(begun), heapSegments());
             tenuring.tenure(start.lsn());
         }
+        provisioner.logKept(null);
         writeAndPublish(start, heapSegments());
+    }
+
+    /** A checkpoint that leaves the log as it is. */
+    private Start atLastStart(Start begun) {
+        return new Start(newest.startLsn(), newest.previousLsn(), begun.tail());
     }
 
     private int heapSegments() {

@@ -109,7 +109,7 @@ public final class Engine implements ListStore {
             StoreFactory.checkFits(config, recovered.newest());
             recovery.tidying().tidy(recovered);
             return new StoreParts(config, storage, recovered, clock, threading);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             recovered.close();
             throw failed;
         }
@@ -277,8 +277,19 @@ public final class Engine implements ListStore {
 
     /** Forces everything accepted so far. Returns up to where the log is forced. */
     public long force() {
+        StoreState.checkMayWait("force");
         parts.onCheckpointer(parts.checkpoints::forceLog);
         return forcedLsn();
+    }
+
+    /** Checks that a caller may wait for the store: on a store thread the wait would never end. */
+    public static void checkMayWait(String what) {
+        StoreState.checkMayWait(what);
+    }
+
+    /** Whether this thread is one that calls the callbacks of a store, or does such a thread's work. */
+    public static boolean onStoreThread() {
+        return WorkerThread.onStoreThread();
     }
 
     /** Copies the store to an empty storage while it is used; see {@link Backup}. */

@@ -5,7 +5,10 @@ import io.caravan.WriteCallback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs what users hand to the store: whatever it throws is logged and changes nothing. */
+/**
+ * Runs code of users on threads of the store. What it throws is logged and changes nothing, an {@link Error} too: a
+ * stack that overflows in a callback says nothing about the engine.
+ */
 final class Guarded {
     private static final Logger LOG = LoggerFactory.getLogger(Guarded.class);
 
@@ -15,7 +18,7 @@ final class Guarded {
     static void success(WriteCallback callback, long sequence) {
         try {
             callback.success(sequence);
-        } catch (Exception | LinkageError | AssertionError thrown) {
+        } catch (Throwable thrown) {
             log("A write's callback", thrown);
         }
     }
@@ -33,7 +36,7 @@ final class Guarded {
     static void run(String what, Runnable action) {
         try {
             action.run();
-        } catch (Exception | LinkageError | AssertionError thrown) {
+        } catch (Throwable thrown) {
             log(what, thrown);
         }
     }

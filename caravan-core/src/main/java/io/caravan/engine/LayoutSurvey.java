@@ -99,11 +99,9 @@ final class LayoutSurvey {
         state.lock.lockForSlice();
         try {
             ListIndex index = state.index;
-            int[] lists = index.pinnedLists().limit(MAX_PINNED_LISTS + 1L).toArray();
-            pinsComplete = lists.length <= MAX_PINNED_LISTS;
-            IntStream.of(lists)
-                    .limit(MAX_PINNED_LISTS)
-                    .forEach(list -> own.add(index.pin(list, index.firstPinned(list))));
+            int next =
+                    index.visitPinned(0, MAX_PINNED_LISTS, list -> own.add(index.pin(list, index.firstPinned(list))));
+            pinsComplete = next == ListIndex.NONE;
         } finally {
             state.lock.unlock();
         }

@@ -29,6 +29,7 @@ final class Provisioner {
     private volatile long lastReadySegment;
     private volatile long neededLogSegment;
     private volatile @Nullable IOException logProblem;
+    private volatile @Nullable IOException logKept;
 
     Provisioner(StoreState state, Recovered recovered, FileLeases leases, Wakes wakes) {
         this.state = state;
@@ -76,7 +77,14 @@ final class Provisioner {
     /** Why the log cannot grow. */
     String logProblem() {
         IOException problem = logProblem;
-        return problem == null ? "the disk had no space a moment ago" : String.valueOf(problem.getMessage());
+        String cause = problem == null ? "the disk had no space a moment ago" : String.valueOf(problem.getMessage());
+        IOException kept = logKept;
+        return kept == null ? cause : cause + "; " + kept.getMessage();
+    }
+
+    /** Checkpoints leave the log as long as it is, for this reason; null when they do not. */
+    void logKept(@Nullable IOException reason) {
+        logKept = reason;
     }
 
     /** No checkpoint needs log segments before this one. */

@@ -311,8 +311,9 @@ final class ReadPath {
         state.lock.lock();
         try {
             space.unpin(pinned.pin());
-            state.counters.pinnedReaders--;
-            state.changed.signalAll();
+            if (--state.counters.pinnedReaders == 0) {
+                state.lastReaderLeft();
+            }
         } finally {
             state.lock.unlock();
         }

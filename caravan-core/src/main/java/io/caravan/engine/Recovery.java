@@ -113,23 +113,33 @@ public final class Recovery {
         Replayed replayed = null;
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
-        for (long number : checkpointNumbers()) {
-            progress.at(
-                    "checkpoints", good.size() + bad.size(), files.checkpoints().size());
-            try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-                if (replayed == null) {
-                    replayed = replay(reader, reader.header().endLsn());
+        try {
+            for (long number : checkpointNumbers()) {
+                progress.at(
+                        "checkpoints",
+                        good.size() + bad.size(),
+                        files.checkpoints().size());
+                try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+                    if (replayed == null) {
+                        replayed = replay(reader, reader.header().endLsn());
+                    }
+                    requireSameStore(reader, replayed.header());
+                    good.add(number);
+                    neededLogSegment = segmentOfStart(reader.header());
+                } catch (CorruptStoreException problem) {
+                    if (!isOf(problem, number)) {
+                        throw problem;
+                    }
+                    firstProblem = firstProblem == null ? problem : firstProblem;
+                    bad.add(number);
                 }
-                requireSameStore(reader, replayed.header());
-                good.add(number);
-                neededLogSegment = segmentOfStart(reader.header());
-            } catch (CorruptStoreException problem) {
-                if (!isOf(problem, number)) {
-                    throw problem;
-                }
-                firstProblem = firstProblem == null ? problem : firstProblem;
-                bad.add(number);
             }
+        } catch (IOException | RuntimeException | Error failed) {
+            if (replayed != null) {
+                replayed.heapFile().close();
+                replayed.log().close();
+            }
+            throw failed;
         }
         if (replayed == null) {
             throw allBad(firstProblem);
@@ -210,10 +220,14 @@ public final class Recovery {
     private Replayed replay(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
-        HeapFile heapFile = openHeap(header);
+        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
-        LogSegments log = openLog(header, geometry);
+        LogSegments log = new LogSegments(storage, geometry, header.storeId());
         try {
+            openHeap(heapFile, header);
+            for (long segment : files.logs()) {
+                log.open(segment);
+            }
             IndexReplay replay = new IndexReplay(reader);
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
@@ -225,7 +239,7 @@ public final class Recovery {
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
             noteEnd(end);
             return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed());
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             heapFile.close();
             log.close();
             throw failed;
@@ -278,8 +292,7 @@ public final class Recovery {
                 });
     }
 
-    private HeapFile openHeap(CheckpointHeader header) throws IOException {
-        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
+    private void openHeap(HeapFile heapFile, CheckpointHeader header) throws IOException {
         int counted = countedHeapSegments();
         while (heapFile.segmentCount() < counted && files.heaps().contains((long) heapFile.segmentCount())) {
             heapFile.openNext();
@@ -287,7 +300,6 @@ public final class Recovery {
         if (heapFile.segmentCount() < header.heapSegments()) {
             throw heapFile.missing(heapFile.segmentCount());
         }
-        return heapFile;
     }
 
     /** Heap segments that no checkpoint counts on hold nothing. */
@@ -301,14 +313,6 @@ public final class Recovery {
             }
         }
         return counted;
-    }
-
-    private LogSegments openLog(CheckpointHeader header, LogGeometry geometry) throws IOException {
-        LogSegments log = new LogSegments(storage, geometry, header.storeId());
-        for (long segment : files.logs()) {
-            log.open(segment);
-        }
-        return log;
     }
 
     /**

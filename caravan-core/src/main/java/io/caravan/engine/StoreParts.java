@@ -322,8 +322,9 @@ final class StoreParts {
 
     /** Lets go of everything but the storage, for a store that could not be started. */
     void abandon() throws IOException {
-        stopWorkers();
-        futureThread.close();
-        recovered.close();
+        try (recovered) {
+            stopWorkers();
+            futureThread.close();
+        }
     }
 }

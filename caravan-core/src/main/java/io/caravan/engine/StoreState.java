@@ -206,6 +206,13 @@ final class StoreState {
         checkWritable();
     }
 
+    /** Signals a close that waits for readers; nothing else waits for the end of a read. Under the lock. */
+    void lastReaderLeft() {
+        if (life != Life.OPEN) {
+            changed.signalAll();
+        }
+    }
+
     void endClose() {
         lock.lock();
         try {

@@ -74,6 +74,7 @@ final class Tenuring {
     /** So many of the entries have places. */
     private int placed;
 
+    private @Nullable Unreadable unreadable;
     private long startLsn;
     private long heapBytes;
 
@@ -103,11 +104,25 @@ final class Tenuring {
         }
     }
 
+    /**
+     * The disk cannot read entries in the log. Everything else has moved to the heap. The entry may be readable again, as
+     * after a fault of a cable, and so it stays in the log, as do the later ones of its list.
+     */
+    static final class Unreadable extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        Unreadable(CorruptStoreException entry, InternalError problem) {
+            super(entry.getMessage(), problem);
+        }
+    }
+
     /** A pinned list, and how far its entries have been looked at. */
     private static final class Young {
         final Pin pin;
         final ListCursor cursor = new ListCursor();
         long next;
+        /** Sequence of the first entry that cannot be read. */
+        long unreadable = Long.MAX_VALUE;
 
         Young(Pin pin) {
             this.pin = pin;
@@ -116,17 +131,19 @@ final class Tenuring {
     }
 
     /** Entries of a list that the batch has, {@code count} of them from index {@code at} on. */
-    private record Run(int list, long id, long birth, long from, int at, int count) {}
+    private record Run(Young young, long id, long birth, long from, int at, int count) {}
 
     /**
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn up to where the log is forced
+     * @throws Unreadable when some cannot be read from the log, and all others have moved
      * @throws IOException when the disk or the heap has no room for them
      */
     void tenure(long untilLsn) throws IOException {
         startLsn = committed.position();
         heapBytes = 0;
+        unreadable = null;
         try {
             long position = 0;
             do {
@@ -141,6 +158,9 @@ final class Tenuring {
             throw refused;
         } finally {
             unpinAll();
+        }
+        if (unreadable != null) {
+            throw unreadable;
         }
     }
 
@@ -175,12 +195,15 @@ final class Tenuring {
 
     /** Pins the lists that readers have pinned: a list may have been removed before the walk came to it. */
     private void pinReaders() {
-        state.lock.lockForSlice();
-        try {
-            state.index.pinnedLists().forEach(this::pinIfYoung);
-        } finally {
-            state.lock.unlock();
-        }
+        int next = 0;
+        do {
+            state.lock.lockForSlice();
+            try {
+                next = state.index.visitPinned(next, SLICE, this::pinIfYoung);
+            } finally {
+                state.lock.unlock();
+            }
+        } while (next != ListIndex.NONE);
     }
 
     private void pinIfYoung(int list) {
@@ -245,13 +268,16 @@ final class Tenuring {
         int first = count;
         int copied = (int) Math.min(Math.min(SLICE, regions.length - first), index.next(list) - young.next);
         index.copyRegions(young.cursor, regions, first, copied);
-        while (count < first + copied && hasRoom() && isYoung(regions[count], untilLsn)) {
+        while (count < first + copied
+                && hasRoom()
+                && isYoung(regions[count], untilLsn)
+                && young.next + count - first < young.unreadable) {
             batchBytes += Region.entryBytes(regions[count]);
             count++;
         }
         int added = count - first;
         if (added > 0) {
-            runs.add(new Run(list, index.id(list), index.birth(list), young.next, first, added));
+            runs.add(new Run(young, index.id(list), index.birth(list), young.next, first, added));
             young.next += added;
         } else {
             finished.add(pinned.remove());
@@ -270,12 +296,28 @@ final class Tenuring {
             place(count);
             damaged = copy(untilLsn);
             force();
+        } catch (Unreadable found) {
+            giveBack();
+            gatherAgain();
+            unreadable = unreadable == null ? found : unreadable;
+            return;
         } catch (IOException | RuntimeException failed) {
             giveBack();
             throw failed;
         }
         swap();
         damaged.forEach(this::tell);
+    }
+
+    /** Has the entries of the batch gathered once more, but for the one that cannot be read and those behind it. */
+    private void gatherAgain() {
+        for (int i = runs.size() - 1; i >= 0; i--) {
+            Young young = runs.get(i).young();
+            young.next = runs.get(i).from();
+            if (finished.remove(young)) {
+                pinned.addFirst(young);
+            }
+        }
     }
 
     /** Once: a batch that fails is copied again, and its damage found again. */
@@ -356,13 +398,18 @@ final class Tenuring {
         for (Run run : runs) {
             for (int i = 0; i < run.count(); i++) {
                 long region = regions[run.at() + i];
-                entries.copy(
-                        Region.entryLsn(region, untilLsn),
-                        Region.length(region),
-                        Region.address(places[run.at() + i]),
-                        run.id(),
-                        run.birth(),
-                        run.from() + i);
+                try {
+                    entries.copy(
+                            Region.entryLsn(region, untilLsn),
+                            Region.length(region),
+                            Region.address(places[run.at() + i]),
+                            run.id(),
+                            run.birth(),
+                            run.from() + i);
+                } catch (Unreadable found) {
+                    run.young().unreadable = run.from() + i;
+                    throw found;
+                }
             }
         }
         return entries.finish();
@@ -394,8 +441,8 @@ final class Tenuring {
 
     private void swap(Run run) {
         ListCursor cursor = new ListCursor();
-        state.seek(run.list(), run.from(), cursor);
-        state.index.tenure(run.list(), cursor, places, run.at(), run.count());
+        state.seek(run.young().pin.list(), run.from(), cursor);
+        state.index.tenure(run.young().pin.list(), cursor, places, run.at(), run.count());
         for (int i = run.at(); i < run.at() + run.count(); i++) {
             space.moved(places[i]);
         }
@@ -449,14 +496,32 @@ final class Tenuring {
                 writeOut();
                 bufferAddress = address;
             }
-            if (!copyAndCheck(lsn, length, id, birth, sequence)) {
-                damaged.add(new CorruptStoreException(
-                        log.describe(log.geometry().segmentOf(lsn)),
-                        log.geometry().offsetOf(lsn),
+            boolean whole;
+            try {
+                whole = copyAndCheck(lsn, length, id, birth, sequence);
+            } catch (InternalError unreadable) {
+                // This is how the JVM reports that the disk could not read a mapped page.
+                throw new Unreadable(
+                        corrupt(
+                                lsn,
+                                id,
+                                sequence,
+                                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and"
+                                        + " trim or delete what cannot be read to have the log shortened"),
+                        unreadable);
+            }
+            if (!whole) {
+                damaged.add(corrupt(
+                        lsn,
                         id,
                         sequence,
                         "the entry's bytes are not those that were written; it moves to the heap as it is"));
             }
+        }
+
+        private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+            return new CorruptStoreException(
+                    log.describe(log.geometry().segmentOf(lsn)), log.geometry().offsetOf(lsn), id, sequence, problem);
         }
 
         private boolean copyAndCheck(long lsn, int length, long id, long birth, long sequence) throws IOException {
@@ -488,15 +553,10 @@ final class Tenuring {
                     && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, birth, sequence);
         }
 
-        private void copyPart(long lsn, int bytes) throws IOException {
-            try {
-                if (!log.copy(lsn, buffer, bytes)) {
-                    throw new IllegalStateException(
-                            "the index has an entry at LSN " + lsn + ", which is no longer in the log");
-                }
-            } catch (InternalError unreadable) {
-                // This is how the JVM reports that the disk could not read a mapped page.
-                throw new IOException(log.describe(log.geometry().segmentOf(lsn)) + " cannot be read", unreadable);
+        private void copyPart(long lsn, int bytes) {
+            if (!log.copy(lsn, buffer, bytes)) {
+                throw new IllegalStateException(
+                        "the index has an entry at LSN " + lsn + ", which is no longer in the log");
             }
         }
 

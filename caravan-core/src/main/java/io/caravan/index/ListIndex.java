@@ -6,7 +6,6 @@ import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
-import java.util.stream.IntStream;
 
 /**
  * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock guards it.
@@ -41,6 +40,8 @@ public final class ListIndex {
     private long entries;
     private long logBytes;
     private final Pins pins = new Pins();
+    /** Lists that have trimmed regions which wait for a pin to go. */
+    private int waitingLists;
 
     public ListIndex() {
         this(ListRecords.MAX_LISTS, LongPages.MAX_PAGES);
@@ -142,6 +143,7 @@ public final class ListIndex {
         boolean waited = ListLife.isWaiting(life) && pins.first(pin.list()) > pin.from();
         if (waited) {
             records.setLife(pin.list(), ListLife.notWaiting(life));
+            waitingLists--;
         }
         return waited;
     }
@@ -174,6 +176,7 @@ public final class ListIndex {
             freed.accept(takeHead(list));
         }
         if (pinned != Pins.NONE) {
+            waitingLists += ListLife.isWaiting(records.life(list)) ? 0 : 1;
             records.setLife(list, ListLife.waiting(records.life(list)));
             pins.countFreed(list, bytesBefore - heldBytes(list));
         }
@@ -294,14 +297,26 @@ public final class ListIndex {
         records.setYoung(list, Math.max(records.young(list), next(list) - sequence));
     }
 
-    /** The lists that readers have pinned. */
-    public IntStream pinnedLists() {
-        return pins.lists();
+    /**
+     * One step of a walk through the pinned lists, which goes on while pins come and go. A walk starts at list 0, and is
+     * through when a step returns {@link #NONE}.
+     *
+     * @param limit the most lists that the step visits
+     * @param action may pin and unpin the list that it is called with
+     * @return the list that the next step starts at
+     */
+    public int visitPinned(int from, int limit, IntConsumer action) {
+        int list = pins.nextList(from);
+        for (int visited = 0; list != NONE && visited < limit; visited++) {
+            action.accept(list);
+            list = pins.nextList(list + 1);
+        }
+        return list;
     }
 
     /** Whether there are lists whose trimmed regions are freed only when a pin is gone. */
     public boolean awaitsPins() {
-        return pins.lists().anyMatch(list -> ListLife.isWaiting(records.life(list)));
+        return waitingLists > 0;
     }
 
     /** Sequence of the first entry of a list that is pinned; the list has a pin. */

@@ -3,7 +3,6 @@ package io.caravan.index;
 import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 
 /** Which entries of which lists readers have pinned. Guarded by the store's lock, as the index is. */
 public final class Pins {
@@ -61,9 +60,10 @@ public final class Pins {
         return first == null || first.list != list ? NONE : first.from;
     }
 
-    /** The lists that have pins, as they are now. */
-    IntStream lists() {
-        return IntStream.of(pins.stream().mapToInt(Pin::list).distinct().toArray());
+    /** The first list from this one on that has a pin, or {@link ListIndex#NONE}. */
+    int nextList(int list) {
+        Pin next = pins.ceiling(new Pin(list, 0, 0));
+        return next == null ? ListIndex.NONE : next.list;
     }
 
     /** Tells the pins of a list that so many bytes before them were freed. */

@@ -73,8 +73,14 @@ final class FileMapping implements MappedFile {
         Method asBuffer = Class.forName("java.lang.foreign.MemorySegment").getMethod("asByteBuffer");
         return channel -> {
             Object arena = open.invoke(null);
-            Object segment = map.invoke(channel, MapMode.READ_ONLY, 0L, channel.size(), arena);
-            return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
+            try {
+                Object segment = map.invoke(channel, MapMode.READ_ONLY, 0L, channel.size(), arena);
+                return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
+            } catch (IOException | ReflectiveOperationException | RuntimeException failed) {
+                // A shared arena that is not closed stays until the process ends.
+                close.invoke(arena);
+                throw failed;
+            }
         };
     }
 

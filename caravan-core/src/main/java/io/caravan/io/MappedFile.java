@@ -9,6 +9,16 @@ public interface MappedFile {
     ByteBuffer buffer();
 
     /**
+     * Adds bytes from a position on to a buffer.
+     *
+     * @throws InternalError when the disk cannot read them: this is how the JVM reports it
+     */
+    default void copy(int position, ByteBuffer target, int bytes) {
+        target.put(target.position(), buffer(), position, bytes);
+        target.position(target.position() + bytes);
+    }
+
+    /**
      * Unmaps the file, at once if the JVM can do that, else when the buffer is collected as garbage. From this call on
      * nobody may use the buffer, or a slice of it: before Java 22 that may kill the process.
      */

@@ -16,13 +16,11 @@ import java.util.concurrent.locks.StampedLock;
 final class LogSegment {
     private final StoreFile file;
     private final MappedFile mapping;
-    private final ByteBuffer memory;
     private final StampedLock readers = new StampedLock();
 
     LogSegment(StoreFile file) throws IOException {
         this.file = file;
         this.mapping = file.map();
-        this.memory = mapping.buffer();
     }
 
     StoreFile file() {
@@ -36,8 +34,7 @@ final class LogSegment {
             return false;
         }
         try {
-            target.put(target.position(), memory, offset, bytes);
-            target.position(target.position() + bytes);
+            mapping.copy(offset, target, bytes);
             return true;
         } finally {
             readers.unlockRead(stamp);

@@ -220,9 +220,21 @@ public final class LogSegments implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        IOException first = null;
         for (LogSegment segment : files.values()) {
-            segment.close();
+            try {
+                segment.close();
+            } catch (IOException failed) {
+                if (first == null) {
+                    first = failed;
+                } else {
+                    first.addSuppressed(failed);
+                }
+            }
         }
         files.clear();
+        if (first != null) {
+            throw first;
+        }
     }
 }

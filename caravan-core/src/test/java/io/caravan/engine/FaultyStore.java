@@ -92,6 +92,12 @@ final class FaultyStore implements AutoCloseable {
         threads.awaitRest("caravan-flusher");
     }
 
+    /** Has the checkpointer look at what there is to do, and returns when it has nothing to do, or waits. */
+    void awaitIdleCheckpointer() {
+        engine.whileFilesStay(() -> {});
+        threads.awaitRest("caravan-checkpointer");
+    }
+
     /** Appends values of so many bytes to one list, all in flight together, and waits for them. */
     void appendMany(long id, int count, int length) {
         CompletableFuture<?>[] appends = new CompletableFuture<?>[count];

@@ -19,13 +19,23 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.index.Pins;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -325,6 +335,100 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         state.copyRegions(list, target, new ListCursor(), found, 0, 1);
         assertThat(found).containsExactly(Region.pack(8L * target, 8));
         assertThat(state.locked(() -> state.lock.heldNanos()).count()).isEqualTo(waysOut);
+    }
+
+    /** A walk through the pins takes steps of bounded size, and meets each list once, though pins come and go. */
+    @Test
+    void pinsAreWalkedInSlices() {
+        ListIndex index = new ListIndex();
+        for (int id = 0; id < 5_000; id++) {
+            int list = index.create(id, 1, 0);
+            index.append(list, Region.pack(8L * id, 8), 1);
+            index.pin(list, 0);
+            index.pin(list, 0);
+        }
+        Set<Integer> seen = new HashSet<>();
+        int next = 0;
+        int steps = 0;
+        do {
+            int before = seen.size();
+            next = index.visitPinned(next, SLICE, list -> {
+                assertThat(seen.add(list)).isTrue();
+                index.pin(list, 0);
+            });
+            assertThat(seen.size() - before).isLessThanOrEqualTo(SLICE);
+            steps++;
+        } while (next != ListIndex.NONE);
+        assertThat(seen).hasSize(5_000);
+        assertThat(steps).isEqualTo(5_000 / SLICE + 1);
+    }
+
+    @Test
+    void whetherAnythingAwaitsPinsIsCounted() {
+        ListIndex index = new ListIndex();
+        int list = index.create(7, 1, 0);
+        for (int i = 0; i < 3; i++) {
+            index.append(list, Region.pack(8L * i, 8), 1);
+        }
+        Pins.Pin first = index.pin(list, 0);
+        Pins.Pin second = index.pin(list, 1);
+        assertThat(index.awaitsPins()).isFalse();
+        index.trimTo(list, 3, 2);
+        index.reclaim(list, 3, SLICE, region -> {});
+        index.reclaim(list, 3, SLICE, region -> {});
+        assertThat(index.awaitsPins()).isTrue();
+        assertThat(index.unpin(first)).isTrue();
+        assertThat(index.awaitsPins()).isFalse();
+        index.reclaim(list, 3, SLICE, region -> {});
+        assertThat(index.awaitsPins()).isTrue();
+        assertThat(index.unpin(second)).isTrue();
+        assertThat(index.awaitsPins()).isFalse();
+    }
+
+    /** A writer that waits for room is woken for room, and not by each of the reads that end meanwhile. */
+    @Test
+    void theEndOfAReadWakesNoWriter() throws Exception {
+        AtomicInteger waits = new AtomicInteger();
+        CountDownLatch waiting = new CountDownLatch(1);
+        Threading threads = new Threading() {
+            @Override
+            public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
+                return THREADS.worker(name, step, crashed);
+            }
+
+            @Override
+            public <T> T join(CompletableFuture<T> done) {
+                return THREADS.join(done);
+            }
+
+            @Override
+            public void await(Condition changed) {
+                waits.incrementAndGet();
+                waiting.countDown();
+                THREADS.await(changed);
+            }
+        };
+        FaultStorage faults = new FaultStorage(new MemoryStorage());
+        try (Engine engine = Engine.open(FaultyStore.small().build(), faults, System::nanoTime, threads)) {
+            append(engine, 1, "to be read");
+            Thread writer = new Thread(
+                    () -> {
+                        for (int i = 0; i < 10; i++) {
+                            engine.append(2, new byte[4_000], NOBODY);
+                        }
+                    },
+                    "writer");
+            try (Hold write = faults.hold(on(Kind.WRITE, FaultyStore.LOG))) {
+                writer.start();
+                waiting.await();
+                // Each wake-up takes the writer a while, so it takes many reads to see that none wakes it.
+                for (int i = 0; i < 50_000 && waits.get() < 50; i++) {
+                    engine.info(1);
+                }
+                assertThat(waits.get()).isLessThan(50);
+            }
+            writer.join();
+        }
     }
 
     @Test

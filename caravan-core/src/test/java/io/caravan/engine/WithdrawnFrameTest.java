@@ -1,7 +1,9 @@
 package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -149,7 +151,8 @@ class WithdrawnFrameTest {
         Engine failing = openWithUnforced(disk);
         disk.director(call -> {
             if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
-                assertThatThrownBy(() -> append(failing, 1, "d")).isInstanceOf(StoreFailedException.class);
+                assertThatThrownBy(() -> told(told -> failing.append(1, bytes("d"), told)))
+                        .isInstanceOf(StoreFailedException.class);
                 return CrashStorage.Outcome.FAIL_HALFWAY;
             }
             boolean frame = Directors.calls(Kind.WRITE, FaultyStore.LOG).test(call) && call.bytes() >= 4096;

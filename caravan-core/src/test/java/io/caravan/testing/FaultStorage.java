@@ -131,6 +131,9 @@ public final class FaultStorage implements Storage {
     private int lastNumber;
     private volatile boolean full;
     private volatile @Nullable LongSupplier usable;
+    private volatile String unreadableFile = "";
+    private volatile int unreadablePosition;
+    private final AtomicInteger mapped = new AtomicInteger();
 
     /** Wraps another storage. */
     public FaultStorage(Storage inner) {
@@ -157,6 +160,7 @@ public final class FaultStorage implements Storage {
     public void heal() {
         rules.clear();
         full = false;
+        unreadableFile = "";
     }
 
     /** From now on, until told otherwise, no file can be created, none can grow, and heap segments, whose space is not
@@ -168,6 +172,17 @@ public final class FaultStorage implements Storage {
     /** From now on, says that so much disk space is left. */
     public void usable(LongSupplier bytes) {
         usable = bytes;
+    }
+
+    /** From now on, copies of mapped memory that take in this byte of a file fail as the JVM has them fail. */
+    public void unreadable(String file, int position) {
+        unreadablePosition = position;
+        unreadableFile = file;
+    }
+
+    /** How many files are mapped now. */
+    public int mapped() {
+        return mapped.get();
     }
 
     /** All calls so far, in order. */
@@ -332,7 +347,28 @@ public final class FaultStorage implements Storage {
         @Override
         public MappedFile map() throws IOException {
             before(Kind.MAP, 0, 0);
-            return file.map();
+            MappedFile mapping = file.map();
+            mapped.incrementAndGet();
+            return new MappedFile() {
+                @Override
+                public ByteBuffer buffer() {
+                    return mapping.buffer();
+                }
+
+                @Override
+                public void copy(int at, ByteBuffer target, int bytes) {
+                    if (name.equals(unreadableFile) && at <= unreadablePosition && unreadablePosition < at + bytes) {
+                        throw new InternalError("a fault occurred in an unsafe memory access operation");
+                    }
+                    mapping.copy(at, target, bytes);
+                }
+
+                @Override
+                public void unmap() {
+                    mapped.decrementAndGet();
+                    mapping.unmap();
+                }
+            };
         }
 
         @Override
