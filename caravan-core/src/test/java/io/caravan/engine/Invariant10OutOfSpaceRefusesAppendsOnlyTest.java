@@ -418,13 +418,13 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                     .extracting(Call::bytes)
                     .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
             store.awaitProvisioned();
-            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 40_000);
+            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 100_000);
             OutOfSpaceException full = catchThrowableOfType(OutOfSpaceException.class, () -> {
                 while (true) {
                     await(store.engine.append(2, bytes(3000, 1)));
                 }
             });
-            assertThat(full).hasMessageContaining("bytes for values that are in the log");
+            assertThat(full).hasMessageContaining("for it and the next checkpoint");
             store.engine.checkpoint();
             Eventually.await("they have moved", () -> refusal(store, 3000) == null);
         }
