@@ -135,15 +135,16 @@ final class HeapSpace {
                         + " bytes in the log wait to move there, and it"
                         + " may have " + maxUsableBytes();
         if (problem != null) {
-            return use + "; what is to move there finds no room: " + problem
-                    + "; make space on its disk, or trim or delete lists; appends resume by themselves";
+            return use + "; what is to move there finds no room: " + problem + "; " + Remedy.of(problem)
+                    + ", or trim or delete lists; appends resume by themselves";
         }
         if (usedBytes() + bytes > maxUsableBytes()) {
             return use + "; trim or delete lists, or allow it more; appends resume by themselves";
         }
         return use + "; " + freed.bytes()
                 + " bytes of what was trimmed can be used after the next checkpoint, and the last" + " one failed: "
-                + checkpointProblem + "; make space on its disk; appends resume by themselves";
+                + checkpointProblem + "; " + Remedy.of(String.valueOf(checkpointProblem))
+                + "; appends resume by themselves";
     }
 
     /** Allocates a region for entries that move to the heap, or returns {@link Heap#NONE}. */

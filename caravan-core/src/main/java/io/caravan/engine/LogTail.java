@@ -79,7 +79,8 @@ final class LogTail {
         if (provisioner.lastReadySegment() < (needsNext ? segment + 1 : segment)) {
             if (provisioner.logStarved()) {
                 throw new OutOfSpaceException(storeName + " cannot make its next log segment: "
-                        + provisioner.logProblem() + "; free disk space, and appends resume by themselves");
+                        + provisioner.logProblem() + "; " + Remedy.of(provisioner.logProblem())
+                        + "; appends resume by themselves");
             }
             provisioner.wake();
             return false;

@@ -430,6 +430,22 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
+    /** A process that may open no more files has space enough, and its operator looks elsewhere. */
+    @Test
+    void aProcessOutOfFilesIsNotToldThatItsDiskIsFull() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"), "Too many open files");
+            Eventually.await("appends are rejected", () -> refusal(store, 3000) != null);
+            assertThat(refusal(store, 3000))
+                    .hasMessageContainingAll("Too many open files", "ulimit -n")
+                    .hasMessageNotContaining("make space");
+            store.faults.heal();
+            Eventually.await("appends are accepted", () -> refusal(store, 3000) == null);
+            store.closeAndVerify();
+        }
+    }
+
     @Test
     void aCheckpointThatFindsNoSpaceIsMadeLater() {
         StoreConfig config = FaultyStore.small()

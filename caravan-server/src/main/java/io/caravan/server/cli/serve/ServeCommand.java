@@ -11,12 +11,14 @@ import io.caravan.server.app.Shutdown;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.doctor.MachineChecks;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -164,7 +166,9 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
         listenOptions.checkReach("--resp", resp, authenticator.required());
         listenOptions.checkReach("--http", http, authenticator.required());
-        NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
+        NetworkConfig network = listenOptions.network(
+                withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()),
+                securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
@@ -175,6 +179,22 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 listenOptions.readers(),
                 archiveOptions.config(store.directory(), cluster),
                 archiveOptions.restore(store));
+    }
+
+    /** Leaves the store the files that it needs: a client too many is rejected, and does not keep the log from growing. */
+    static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
+        long connections = MachineChecks.connectionsWithin(openFiles);
+        if (limits.maxConnections() <= connections) {
+            return limits;
+        }
+        log().warn(
+                        "--max-connections is lowered from {} to {}, because this process may open {} files only: set"
+                                + " LimitNOFILE={} in the systemd unit, or use ulimit -n",
+                        limits.maxConnections(),
+                        connections,
+                        openFiles,
+                        MachineChecks.filesFor(limits.maxConnections()));
+        return limits.withConnections((int) connections);
     }
 
     private void watch(FileWatch.Reloadable files) {
