@@ -187,13 +187,14 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         if (limits.maxConnections() <= connections) {
             return limits;
         }
-        log().warn(
-                        "--max-connections is lowered from {} to {}, because this process may open {} files only: set"
-                                + " LimitNOFILE={} in the systemd unit, or use ulimit -n",
-                        limits.maxConnections(),
-                        connections,
-                        openFiles,
-                        MachineChecks.filesFor(limits.maxConnections()));
+        Logger log = log();
+        log.warn(
+                "--max-connections is lowered from {} to {}, because this process may open {} files only: set"
+                        + " LimitNOFILE={} in the systemd unit, or use ulimit -n",
+                limits.maxConnections(),
+                connections,
+                openFiles,
+                MachineChecks.filesFor(limits.maxConnections()));
         return limits.withConnections((int) connections);
     }
 
