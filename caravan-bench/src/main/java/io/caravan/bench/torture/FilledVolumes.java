@@ -3,6 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.DurableListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
+import io.caravan.StoreIoException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -25,12 +26,11 @@ import java.util.concurrent.locks.LockSupport;
 final class FilledVolumes {
     private static final int LEAST_MEGABYTES = 272;
     private static final int MOST_MEGABYTES = 3072;
-    /** File systems cannot be made smaller. */
+    /** XFS cannot be made smaller. */
     private static final int LEAST_XFS_MEGABYTES = 304;
 
     private static final int DOCUMENTS = 10;
     private static final int IN_FLIGHT = 64;
-    private static final long PAUSE_SECONDS = 3;
     private static final long PATIENCE_SECONDS = 30;
     /** An append that waits for longer than this counts as refused. */
     private static final long APPEND_SECONDS = 10;
@@ -55,12 +55,6 @@ final class FilledVolumes {
                     (int) (least * Math.exp(exponent)),
                     random.nextBoolean() ? 5_000 : 50_000,
                     random.nextInt(4) != 0);
-        }
-
-        /** Reads what {@link #toString} gives. */
-        static Case of(String text) {
-            String[] words = text.split(":");
-            return new Case(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]), words[3].equals("one"));
         }
 
         @Override
@@ -119,7 +113,7 @@ final class FilledVolumes {
         return System.nanoTime() - startNanos < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     }
 
-    /** Appends to all documents in turn until it is refused twice, a while apart. Returns how many were accepted. */
+    /** Appends to all documents in turn until it is refused, and refused again after a checkpoint. Returns how many were accepted. */
     private static long fill(DurableListStore store, int valueBytes) {
         long accepted = 0;
         boolean refusedBefore = false;
@@ -138,8 +132,16 @@ final class FilledVolumes {
                 return accepted;
             } else {
                 refusedBefore = true;
-                LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(PAUSE_SECONDS));
+                checkpoint(store);
             }
+        }
+    }
+
+    private static void checkpoint(DurableListStore store) {
+        try {
+            store.checkpoint();
+        } catch (StoreIoException noSpace) {
+            // The store tries again by itself.
         }
     }
 
