@@ -17,6 +17,11 @@ public final class MachineChecks {
     /** So many of the files that a process may open are for the store, the archive and Java itself. */
     private static final int FILES_OF_ITS_OWN = 1024;
 
+    /** So many of them at least: Java keeps about 150 files open, and clients that are rejected need some for a moment. */
+    private static final int LEAST_FILES_OF_ITS_OWN = 384;
+    /** A process that may open fewer files has too few for clients. */
+    public static final int LEAST_FILES = 512;
+
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
     private static final long LEAST_MAPS = 65_530;
     private static final long KIBIBYTE = 1024;
@@ -64,9 +69,9 @@ public final class MachineChecks {
         }
     }
 
-    /** How many connections a process may have that may open so many files; half of them, where they are few. */
+    /** How many connections a process may have that may open so many files, {@link #LEAST_FILES} or more. */
     public static long connectionsWithin(long openFiles) {
-        return Math.max(1, openFiles - Math.min(FILES_OF_ITS_OWN, openFiles / 2));
+        return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
     }
 
     /** How many files a process must be allowed to open for so many connections. */

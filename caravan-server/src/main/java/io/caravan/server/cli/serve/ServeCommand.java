@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.StoreGroups;
@@ -183,6 +185,10 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     /** Leaves the store the files that it needs: a client too many is rejected, and does not keep the log from growing. */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
+        check(
+                openFiles >= MachineChecks.LEAST_FILES,
+                "this process may open " + openFiles + " files only, and a server needs " + MachineChecks.LEAST_FILES
+                        + " or more: set LimitNOFILE in the systemd unit, or use ulimit -n");
         long connections = MachineChecks.connectionsWithin(openFiles);
         if (limits.maxConnections() <= connections) {
             return limits;

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.net.NetworkLimits;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,13 @@ class OpenFilesTest {
         assertThat(within.maxConnections()).isEqualTo(4096 - 1024);
         assertThat(within.maxConnectionsPerAddress()).isEqualTo(NetworkLimits.shareOf(4096 - 1024));
         assertThat(within.totalInFlightBytes()).isEqualTo(LIMITS.totalInFlightBytes());
+    }
+
+    @Test
+    void tooFewFilesForAnyClientAreNamed() {
+        assertThatThrownBy(() -> ServeCommand.withinOpenFiles(LIMITS, 511))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("511 files only", "512 or more", "ulimit -n");
     }
 
     @Test
