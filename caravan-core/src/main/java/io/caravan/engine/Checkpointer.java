@@ -190,7 +190,7 @@ final class Checkpointer {
 
     /**
      * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would
-     * make free. Otherwise it would stay full, whatever is trimmed and deleted. One that failed is tried again until it
+     * make free, or the heap has places or segments that they would. Otherwise it would stay full, whatever is trimmed and deleted. One that failed is tried again until it
      * succeeds: appends may be refused because of it. So is one that a write waits for.
      */
     private boolean due() {
@@ -198,7 +198,8 @@ final class Checkpointer {
         return lastAttemptFailed
                 || position >= dueAtLsn
                 || checkpoints.wanted()
-                || provisioner.logStarved() && logGeometry.segmentOf(position) > provisioner.neededLogSegment();
+                || provisioner.logStarved()
+                        && (logGeometry.segmentOf(position) > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
     private @Nullable Request nextRequest() {

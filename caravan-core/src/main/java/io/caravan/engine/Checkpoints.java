@@ -37,6 +37,7 @@ final class Checkpoints {
     private final FlushDemand demand;
     private final HeapSpace space;
     private final Provisioner provisioner;
+    private final DiskReserve reserve;
     private final FileLeases leases;
     private final Flusher.Gates gates;
     private final Consumer<IOException> logForceFailed;
@@ -51,6 +52,8 @@ final class Checkpoints {
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
+    /** How many heap segments the checkpoints that are kept count on. */
+    private int countedHeapSegments;
 
     Checkpoints(
             StoreState state,
@@ -58,6 +61,7 @@ final class Checkpoints {
             FlushDemand demand,
             HeapSpace space,
             Provisioner provisioner,
+            DiskReserve reserve,
             FileLeases leases,
             Flusher.Gates gates,
             Consumer<IOException> logForceFailed,
@@ -69,6 +73,7 @@ final class Checkpoints {
         this.demand = demand;
         this.space = space;
         this.provisioner = provisioner;
+        this.reserve = reserve;
         this.leases = leases;
         this.gates = gates;
         this.logForceFailed = logForceFailed;
@@ -77,11 +82,12 @@ final class Checkpoints {
         this.log = recovered.log();
         this.logGeometry = log.geometry();
         this.storeId = recovered.newest().storeId();
-        this.tenuring = new Tenuring(state, queue, space, gates.committed(), heapFile, log, floorBytes);
+        this.tenuring = new Tenuring(state, queue, space, reserve, gates.committed(), heapFile, log, floorBytes);
         this.snapshot = state.index.snapshot();
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
+        this.countedHeapSegments = heapFile.segmentCount();
     }
 
     /** The newest checkpoint; on any thread. */
@@ -102,6 +108,11 @@ final class Checkpoints {
     /** Whether nothing has changed since the newest checkpoint. */
     boolean upToDate() {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
+    }
+
+    /** Whether further checkpoints would give disk space back, or make places in the heap free. */
+    boolean makeRoom() {
+        return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }
 
     /** Whether a write waits for the next checkpoint. */
@@ -378,6 +389,7 @@ final class Checkpoints {
         CheckpointHeader older = newest;
         newest = header;
         newestBytes = fileBytes;
+        reserve.published(fileBytes);
         reuseFreed();
         kept.add(header.number());
         while (kept.size() > 2) {
@@ -387,7 +399,8 @@ final class Checkpoints {
         storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
         provisioner.release(logGeometry.segmentOf(older.startLsn()));
-        heapFile.dropFrom(leases.heapSegments(Math.max(older.heapSegments(), header.heapSegments())));
+        countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
+        heapFile.dropFrom(leases.heapSegments(countedHeapSegments));
     }
 
     private void reuseFreed() {

@@ -6,6 +6,7 @@ import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,10 @@ final class HeapSpace {
     private final ReclaimQueue reclaims = new ReclaimQueue();
     private final FreedPlaces freed;
     private int segments;
+    /** Bytes of each segment, from its first address on, that have disk space, and so belong to the heap. */
+    private int[] filled;
+    /** Bytes of the segments in use that have none yet. */
+    private long unfilledBytes;
     /** Bytes that are allocated for entries that are still in the log. */
     private long movingBytes;
     /** Why the heap could not take what had to move there, the last time. */
@@ -57,6 +62,13 @@ final class HeapSpace {
         this.freed = freed;
         this.maxHeapBytes = maxHeapBytes;
         this.wakes = wakes;
+        this.filled = new int[segments];
+        for (int segment = 0; segment < segments; segment++) {
+            // Behind the last entry a file may have no disk space: nothing says how far it was filled before.
+            long unfilled = state.heap.removeFreeEnd((segment + 1L) * geometry.segmentBytes());
+            filled[segment] = (int) (geometry.usableBytes() - unfilled);
+            unfilledBytes += unfilled;
+        }
     }
 
     /**
@@ -123,15 +135,16 @@ final class HeapSpace {
                         + " bytes in the log wait to move there, and it"
                         + " may have " + maxUsableBytes();
         if (problem != null) {
-            return use + "; what is to move there finds no room: " + problem
-                    + "; make space on its disk, or trim or delete lists; appends resume by themselves";
+            return use + "; what is to move there finds no room: " + problem + "; " + Remedy.of(problem)
+                    + ", or trim or delete lists; appends resume by themselves";
         }
         if (usedBytes() + bytes > maxUsableBytes()) {
             return use + "; trim or delete lists, or allow it more; appends resume by themselves";
         }
         return use + "; " + freed.bytes()
                 + " bytes of what was trimmed can be used after the next checkpoint, and the last" + " one failed: "
-                + checkpointProblem + "; make space on its disk; appends resume by themselves";
+                + checkpointProblem + "; " + Remedy.of(String.valueOf(checkpointProblem))
+                + "; appends resume by themselves";
     }
 
     /** Allocates a region for entries that move to the heap, or returns {@link Heap#NONE}. */
@@ -157,10 +170,64 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Makes the next segment's address space available. */
-    void addSegment() {
-        state.heap.addSpace(geometry.firstAddress(segments), geometry.usableBytes());
+    /** Makes the next segment available, whose file is new or was not needed for a while. */
+    void addSegment(boolean isNew) {
+        if (segments == filled.length) {
+            filled = Arrays.copyOf(filled, segments + 1);
+        }
+        filled[segments] = isNew ? 0 : filled[segments];
+        if (filled[segments] > 0) {
+            state.heap.addSpace(geometry.firstAddress(segments), filled[segments]);
+        }
+        unfilledBytes += unfilled(segments);
         segments++;
+    }
+
+    /** Bytes at the end of a segment that have no disk space yet. */
+    int unfilled(int segment) {
+        return geometry.usableBytes() - filled[segment];
+    }
+
+    /** The same of all segments together. */
+    long unfilledBytes() {
+        return unfilledBytes;
+    }
+
+    /** Where a segment's part without disk space starts. */
+    long unfilledAddress(int segment) {
+        return geometry.firstAddress(segment) + filled[segment];
+    }
+
+    /** So many bytes more of a segment have disk space. */
+    void filled(int segment, int bytes) {
+        state.heap.extendSpace(unfilledAddress(segment), bytes);
+        filled[segment] += bytes;
+        unfilledBytes -= bytes;
+    }
+
+    /** Bytes of the largest hole, if the last segment were filled. */
+    long largestHoleBytes() {
+        return Math.max(state.heap.largestHoleBytes(), segments == 0 ? 0 : unfilled(segments - 1));
+    }
+
+    /**
+     * How many bytes of entries the log may have to hand over, and find no place in the heap as it is.
+     *
+     * @param moreBytes what appends may still add to the log
+     */
+    long shortage(long moreBytes) {
+        long survivors = state.index.logBytes() - movingBytes + moreBytes;
+        return Math.max(0, survivors - state.heap.freeBytes() - freed.bytes());
+    }
+
+    /** Whether further checkpoints would give disk space back, or make places free. */
+    boolean checkpointsMakeRoom(int countedSegments) {
+        return hasFreed() || segments < countedSegments || mayReleaseTrailing();
+    }
+
+    /** Whether the last checkpoint failed. */
+    boolean checkpointFailed() {
+        return checkpointProblem != null;
     }
 
     /** What had to move to the heap has, or found no room, for this reason: then appends are refused. */
@@ -208,6 +275,10 @@ final class HeapSpace {
         checkpointWanted = false;
         state.changed.signalAll();
         wakes.flusher().run();
+        if (failure != null) {
+            // It may have been the log that took the space.
+            wakes.provisioner().run();
+        }
     }
 
     /** Whether an append would probably find room, or be refused, without waiting. */
@@ -221,11 +292,21 @@ final class HeapSpace {
 
     /** Takes trailing segments out of use that have nothing in them, except for one to grow into. */
     void releaseTrailing() {
-        while (segments > 1
-                && state.heap.freeBytes() >= 2L * geometry.usableBytes()
-                && state.heap.removeSpace(geometry.firstAddress(segments - 1), geometry.usableBytes())) {
-            segments--;
+        while (mayReleaseTrailing()) {
+            int last = segments - 1;
+            if (filled[last] > 0) {
+                state.heap.removeSpace(geometry.firstAddress(last), filled[last]);
+            }
+            unfilledBytes -= unfilled(last);
+            segments = last;
         }
+    }
+
+    private boolean mayReleaseTrailing() {
+        int last = segments - 1;
+        return last > 0
+                && state.heap.freeBytes() + unfilledBytes >= 2L * geometry.usableBytes()
+                && (filled[last] == 0 || state.heap.isFree(geometry.firstAddress(last), filled[last]));
     }
 
     /** Queues what a trim or delete dropped. */

@@ -9,6 +9,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
 import io.caravan.wal.LogGeometry;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -31,6 +32,9 @@ final class LayoutSurvey {
     private final long[] holes;
     private final long[] largest;
     private final long[] pinnedBytes;
+    /** Segments whose part without disk space was counted with the hole before it. */
+    private final BitSet endSeen = new BitSet();
+
     private boolean pinsComplete = true;
 
     LayoutSurvey(StoreState state, HeapSpace space, HeapGeometry geometry) {
@@ -69,16 +73,33 @@ final class LayoutSurvey {
                 state.lock.unlock();
             }
         } while (position != 0);
+        for (int segment = 0; segment < freeBytes.length; segment++) {
+            int looked = segment;
+            state.locked(() -> countUnfilled(looked));
+        }
+    }
+
+    /** What has no disk space yet is free too, and one hole with what is free before it. */
+    private void countUnfilled(int segment) {
+        if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {
+            count(segment, space.unfilled(segment));
+        }
     }
 
     private void countHole(long address, long bytes) {
         int segment = geometry.segmentOf(address);
-        if (segment < freeBytes.length) {
-            // Holes that merge or move meanwhile may be seen twice.
-            freeBytes[segment] = Math.min(geometry.usableBytes(), freeBytes[segment] + bytes);
-            holes[segment]++;
-            largest[segment] = Math.max(largest[segment], bytes);
+        if (segment < Math.min(freeBytes.length, space.segments())) {
+            boolean isEnd = address + bytes == space.unfilledAddress(segment);
+            endSeen.set(segment, endSeen.get(segment) || isEnd);
+            count(segment, bytes + (isEnd ? space.unfilled(segment) : 0));
         }
+    }
+
+    private void count(int segment, long bytes) {
+        // Holes that merge or move meanwhile may be seen twice.
+        freeBytes[segment] = Math.min(geometry.usableBytes(), freeBytes[segment] + bytes);
+        holes[segment]++;
+        largest[segment] = Math.max(largest[segment], bytes);
     }
 
     private void walkPins() {

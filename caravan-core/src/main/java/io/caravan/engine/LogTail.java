@@ -9,7 +9,8 @@ import io.caravan.wal.LogScanner;
 /**
  * Where the sealed frames end, and where the next one goes: behind the frame before it, or at the start of the next
  * segment when its first record would not fit. An append needs one more ready segment behind the frame's: that one is
- * the reserve with which trims and deletes go on when the disk is full. Guarded by the store's lock.
+ * the reserve with which trims and deletes go on when the disk is full. Only the reserve's front is for appends too: once
+ * the log has gone on to it, checkpoints can free the segment before it. Guarded by the store's lock.
  */
 final class LogTail {
     private final String storeName;
@@ -48,7 +49,9 @@ final class LogTail {
 
     /** Whether there is a segment behind the frame's, which an append needs and which releasing space does not. */
     boolean admits(Commit commit, boolean releases) {
-        return releases || provisioner.lastReadySegment() > commit.segment();
+        return releases
+                || provisioner.lastReadySegment() > commit.segment()
+                || geometry.isInFront(commit.frame().baseLsn());
     }
 
     /**
@@ -72,10 +75,12 @@ final class LogTail {
     /** Gives an empty commit this place, as {@link #place} does: the tail's, or the next segment's first. */
     boolean placeAt(Commit commit, long lsn, boolean releases) {
         long segment = geometry.segmentOf(lsn);
-        if (provisioner.lastReadySegment() < (releases ? segment : segment + 1)) {
+        boolean needsNext = !releases && !geometry.isInFront(lsn);
+        if (provisioner.lastReadySegment() < (needsNext ? segment + 1 : segment)) {
             if (provisioner.logStarved()) {
                 throw new OutOfSpaceException(storeName + " cannot make its next log segment: "
-                        + provisioner.logProblem() + "; free disk space, and appends resume by themselves");
+                        + provisioner.logProblem() + "; " + Remedy.of(provisioner.logProblem())
+                        + "; appends resume by themselves");
             }
             provisioner.wake();
             return false;

@@ -21,7 +21,9 @@ final class Provisioner {
     private static final int KEPT_AHEAD = 8;
 
     private final StoreState state;
+    private final HeapSpace space;
     private final LogSegments log;
+    private final DiskReserve reserve;
     private final FileLeases leases;
     private final Wakes wakes;
 
@@ -31,8 +33,16 @@ final class Provisioner {
     private volatile @Nullable IOException logProblem;
     private volatile @Nullable IOException logKept;
 
-    Provisioner(StoreState state, Recovered recovered, FileLeases leases, Wakes wakes) {
+    Provisioner(
+            StoreState state,
+            HeapSpace space,
+            DiskReserve reserve,
+            Recovered recovered,
+            FileLeases leases,
+            Wakes wakes) {
         this.state = state;
+        this.space = space;
+        this.reserve = reserve;
         this.leases = leases;
         this.wakes = wakes;
         this.log = recovered.log();
@@ -119,18 +129,56 @@ final class Provisioner {
     }
 
     private void provide() throws IOException {
-        log.retireBefore(leases.firstLogSegment(neededLogSegment), enteredSegment + KEPT_AHEAD);
+        retire(leases.firstLogSegment(neededLogSegment));
         lastReadySegment = log.last();
+        giveBackIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {
-            log.prepareNext(survivorBytes());
+            long lacking = reserve.lackingForLog(log.last() + 1, log.geometry().segmentBytes());
+            if (lacking > 0) {
+                throw new IOException("No space left on device for it and the next checkpoint: " + lacking
+                        + " bytes more are needed");
+            }
+            log.prepareNext();
             lastReadySegment = log.last();
             signalChange();
         }
     }
 
-    /** Bytes that are in the log and may have to move to the heap. */
-    private long survivorBytes() {
-        return state.locked(() -> state.index.logBytes());
+    /** Recycles the segments that nothing needs, as far as the log may have more ready ones, and deletes the rest. */
+    private void retire(long needed) throws IOException {
+        while (!log.isEmpty() && log.first() < needed) {
+            if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
+                log.recycleFirst();
+            } else {
+                log.deleteFirst();
+            }
+        }
+    }
+
+    private boolean mayHave(long segment) throws IOException {
+        return reserve.lackingForLog(segment, 0) <= 0;
+    }
+
+    /**
+     * Deletes ready segments, from the last on, while the next checkpoint lacks their space. One stays: the reserve for
+     * trims and deletes. After a checkpoint that failed, those go that only spare making files.
+     */
+    private void giveBackIdle() throws IOException {
+        while (log.last() > enteredSegment + 1
+                && (log.last() > enteredSegment + READY_AHEAD && state.locked(space::checkpointFailed)
+                        || !mayHave(log.last()))
+                && withdraw(log.last())) {
+            log.discard(log.last());
+        }
+    }
+
+    /** Lets no frame be placed in the last segment; false when the one before it was entered meanwhile. */
+    private boolean withdraw(long last) {
+        return state.locked(() -> {
+            boolean idle = last > enteredSegment + 1;
+            lastReadySegment = idle ? last - 1 : last;
+            return idle;
+        });
     }
 
     private void countFailure() {

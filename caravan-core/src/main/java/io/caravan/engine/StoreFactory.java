@@ -29,7 +29,7 @@ final class StoreFactory {
     static void create(Storage storage, StoreConfig config, long storeId) throws IOException {
         LogGeometry geometry = new LogGeometry(config.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
-            log.prepareNext(0);
+            log.prepareNext();
         }
         HeapGeometry heapGeometry = new HeapGeometry(config.heapSegmentBytes());
         try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId)) {

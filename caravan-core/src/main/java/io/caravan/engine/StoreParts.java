@@ -80,7 +80,15 @@ final class StoreParts {
                 recovered.freed(),
                 config.maxHeapBytes(),
                 wakes);
-        provisioner = new Provisioner(state, recovered, leases, wakes);
+        DiskReserve reserve = new DiskReserve(
+                state,
+                space,
+                storage,
+                logGeometry,
+                recovered.heapFile().geometry(),
+                this::logEnd,
+                recovered.newestBytes());
+        provisioner = new Provisioner(state, space, reserve, recovered, leases, wakes);
         LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
         queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
@@ -97,6 +105,7 @@ final class StoreParts {
                 demand,
                 space,
                 provisioner,
+                reserve,
                 leases,
                 gates,
                 flusher::logForceFailed,
@@ -119,6 +128,11 @@ final class StoreParts {
         provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         futureThread = new SerialThread("caravan-futures" + suffix);
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
+    }
+
+    /** Where the log ends, with what is not sealed yet. */
+    private long logEnd() {
+        return queue.nextLsn();
     }
 
     private void wakeFlusher() {
@@ -215,8 +229,8 @@ final class StoreParts {
         return state.locked(() -> new StoreStats.HeapUse(
                 recovered.heapFile().fileBytes(),
                 space.usedBytes(),
-                state.heap.freeBytes(),
-                state.heap.largestHoleBytes(),
+                state.heap.freeBytes() + space.unfilledBytes(),
+                space.largestHoleBytes(),
                 recovered.heapFile().geometry().usableBytes()));
     }
 

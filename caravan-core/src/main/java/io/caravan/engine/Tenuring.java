@@ -56,6 +56,7 @@ final class Tenuring {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
+    private final DiskReserve reserve;
     private final LsnGate committed;
     private final HeapFile heapFile;
     private final EntryMove entries;
@@ -82,6 +83,7 @@ final class Tenuring {
             StoreState state,
             CommitQueue queue,
             HeapSpace space,
+            DiskReserve reserve,
             LsnGate committed,
             HeapFile heapFile,
             LogSegments log,
@@ -89,6 +91,7 @@ final class Tenuring {
         this.state = state;
         this.queue = queue;
         this.space = space;
+        this.reserve = reserve;
         this.committed = committed;
         this.heapFile = heapFile;
         this.entries = new EntryMove(heapFile, log);
@@ -356,18 +359,74 @@ final class Tenuring {
         state.lock.lock();
         try {
             long address = space.allocate(bytes);
-            if (address != Heap.NONE || !mayGrow || !space.mayGrow()) {
+            if (address != Heap.NONE || !mayGrow) {
                 return address;
             }
         } finally {
             state.lock.unlock();
         }
-        if (heapFile.segmentCount() == space.segments()) {
+        return grow(bytes);
+    }
+
+    /** Allocates disk space for more of the segments, or for a new one, until there is a place. */
+    private long grow(long bytes) throws IOException {
+        IOException noSpace = null;
+        for (int segment = 0; segment < space.segments(); segment++) {
+            try {
+                long address = fill(segment, bytes);
+                if (address != Heap.NONE) {
+                    return address;
+                }
+            } catch (IOException failed) {
+                // The end of another segment may have its disk space from before the store was opened.
+                noSpace = failed;
+            }
+        }
+        if (noSpace != null) {
+            throw noSpace;
+        }
+        if (!state.locked(space::mayGrow)) {
+            return Heap.NONE;
+        }
+        boolean isNew = heapFile.segmentCount() == space.segments();
+        if (isNew) {
             heapFile.createNext();
         }
+        int added = space.segments();
+        long address = addSegment(isNew, bytes);
+        return address == Heap.NONE ? fill(added, bytes) : address;
+    }
+
+    private long addSegment(boolean isNew, long bytes) {
         state.lock.lock();
         try {
-            space.addSegment();
+            space.addSegment(isNew);
+            return space.allocate(bytes);
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Allocates disk space for more of a segment until it has a place, or is full. */
+    private long fill(int segment, long bytes) throws IOException {
+        long address = Heap.NONE;
+        while (address == Heap.NONE && space.unfilled(segment) > 0) {
+            int growth = Math.min(heapFile.geometry().growthBytes(), space.unfilled(segment));
+            long lacking = reserve.lackingForHeap(growth);
+            if (lacking > 0) {
+                throw new IOException("No space left on device for them and the checkpoint's file: " + lacking
+                        + " bytes are lacking");
+            }
+            heapFile.fill(space.unfilledAddress(segment), growth);
+            address = filled(segment, growth, bytes);
+        }
+        return address;
+    }
+
+    private long filled(int segment, int growth, long bytes) {
+        state.lock.lock();
+        try {
+            space.filled(segment, growth);
             return space.allocate(bytes);
         } finally {
             state.lock.unlock();

@@ -69,4 +69,12 @@ public final class CheckpointLayout {
     public static final long NUMBER_LIMIT = 1L << 62;
 
     private CheckpointLayout() {}
+
+    /** Size of a checkpoint's file with so many lists and entries, about; the sections of long lists are left out. */
+    public static long fileBytes(long lists, long entries) {
+        return HEADER_BYTES
+                + (long) MAX_PARTITIONS * SECTION_HEADER_BYTES
+                + lists * PIECE_HEADER_BYTES
+                + entries * Long.BYTES;
+    }
 }

@@ -19,8 +19,21 @@ public interface Heap {
     /** Adds address space as one hole, which never merges with a hole outside of it. */
     void addSpace(long address, long bytes);
 
+    /** Adds address space behind space that is there, and merges it with a hole that ends where it starts. */
+    void extendSpace(long address, long bytes);
+
+    /**
+     * Removes the whole blocks at the end of a hole that ends at this address.
+     *
+     * @return how many bytes were removed
+     */
+    long removeFreeEnd(long end);
+
     /** Removes address space if all of it is one hole. Returns whether it was. */
     boolean removeSpace(long address, long bytes);
+
+    /** Whether all of this address space is one hole. */
+    boolean isFree(long address, long bytes);
 
     long usedBytes();
 

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread writes, forces, and adds and drops segments: the checkpointer or, until that runs, whoever opens the
  * store. Any number of threads read. The array of segments is replaced, never changed, so that readers take no lock.
  *
- * <p>A segment takes disk space when it is written, not before: a disk without space refuses a write, and nobody has to
- * fill files with zeros. Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is
+ * <p>A segment has its whole size from the beginning, and is sparse. {@link #fill} allocates disk space for a part of it
+ * before anything is placed there, so that a place in the heap is room on the disk. Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is
  * live or pinned, so no reader has a value of it. The file as a whole is retained by each read, so that closing it unmaps
  * nothing under a reader.
  */
@@ -174,6 +174,19 @@ public final class HeapFile implements AutoCloseable {
     @Override
     public void close() {
         release();
+    }
+
+    /**
+     * Fills a part of a segment with zeros, so that disk space is allocated for it; not durable before {@link #force}.
+     * What is written over them before then costs the disk no second write.
+     *
+     * @throws IOException when the disk has no space; what is there stays as it was
+     */
+    public void fill(long address, int bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(bytes, StoreFile.CACHED_TOGETHER_BYTES));
+        for (int done = 0; done < bytes; done += zeros.limit()) {
+            write(address + done, zeros.clear().limit(Math.min(zeros.capacity(), bytes - done)));
+        }
     }
 
     /** Writes bytes to an address, within one segment; not durable before {@link #force}. */

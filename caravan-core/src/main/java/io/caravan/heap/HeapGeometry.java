@@ -10,6 +10,8 @@ import io.caravan.format.Region;
  * next.
  */
 public record HeapGeometry(int segmentBytes) {
+    private static final int GROWTHS = 64;
+    private static final int MAX_GROWTH_BYTES = 1 << 20;
 
     public int segmentOf(long address) {
         return (int) (address / segmentBytes);
@@ -27,6 +29,11 @@ public record HeapGeometry(int segmentBytes) {
     /** Bytes of a segment that regions can take up: all but the header. */
     public int usableBytes() {
         return segmentBytes - Blocks.BLOCK_BYTES;
+    }
+
+    /** By so many bytes at least a segment's allocated part grows: a 64th of it, at most 1 MiB. */
+    public int growthBytes() {
+        return Blocks.roundUp(Math.min(MAX_GROWTH_BYTES, segmentBytes / GROWTHS));
     }
 
     /** Whether a region of this size can be at this address: wholly inside one segment's usable part. */

@@ -2,6 +2,7 @@ package io.caravan.heap;
 
 import io.caravan.collections.RecordPages;
 import io.caravan.collections.SlotTable;
+import io.caravan.format.Blocks;
 
 /**
  * A {@link Heap} whose holes are indexed by start, by end and by size.
@@ -197,15 +198,51 @@ public final class IndexedHeap implements Heap {
     }
 
     @Override
-    public boolean removeSpace(long address, long bytes) {
+    public void extendSpace(long address, long bytes) {
+        totalUnits += units(bytes);
+        free(address, Math.toIntExact(bytes));
+    }
+
+    @Override
+    public long removeFreeEnd(long end) {
         settleFrontier();
-        int slot = byStart.find(address >>> UNIT_SHIFT);
-        if (slot == NIL || holeUnits(slot) != units(bytes)) {
-            return false;
+        int slot = byEnd.find(end >>> UNIT_SHIFT);
+        if (slot == NIL) {
+            return 0;
+        }
+        long start = start(slot);
+        long keptUnits = (Blocks.roundUp(start << UNIT_SHIFT) >>> UNIT_SHIFT) - start;
+        long removedUnits = holeUnits(slot) - keptUnits;
+        if (removedUnits <= 0) {
+            return 0;
         }
         removeHole(slot);
+        if (keptUnits > 0) {
+            addHole(start, keptUnits);
+        }
+        totalUnits -= removedUnits;
+        return removedUnits << UNIT_SHIFT;
+    }
+
+    @Override
+    public boolean removeSpace(long address, long bytes) {
+        if (!isFree(address, bytes)) {
+            return false;
+        }
+        settleFrontier();
+        removeHole(byStart.find(address >>> UNIT_SHIFT));
         totalUnits -= units(bytes);
         return true;
+    }
+
+    @Override
+    public boolean isFree(long address, long bytes) {
+        long start = address >>> UNIT_SHIFT;
+        if (frontierUnits > 0 && frontierStart == start) {
+            return frontierUnits == units(bytes);
+        }
+        int slot = byStart.find(start);
+        return slot != NIL && holeUnits(slot) == units(bytes);
     }
 
     /** Adds address space all of which is used, but for the holes that {@link #addFree} adds. */

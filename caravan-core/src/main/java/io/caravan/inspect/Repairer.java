@@ -73,7 +73,7 @@ public final class Repairer {
      * Whether the rest opens then is not known before.
      */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.openToRead(directory)) {
             return new Repairer(storage, null, progress).repair();
         }
     }

@@ -38,7 +38,7 @@ final class SalvagedStore implements AutoCloseable {
         this.logGeometry = new LogGeometry(like.logSegmentBytes());
         this.heapGeometry = new HeapGeometry(like.heapSegmentBytes());
         try (LogSegments log = new LogSegments(storage, logGeometry, storeId)) {
-            log.prepareNext(0);
+            log.prepareNext();
         }
         heapFile = new HeapFile(storage, heapGeometry, storeId);
         heapFile.createNext();

@@ -66,7 +66,7 @@ public final class Salvager {
             throw new StoreDirectoryException(
                     target + " lies inside the damaged store's directory; name another folder");
         }
-        try (Storage from = FileStorage.open(directory);
+        try (Storage from = FileStorage.openToRead(directory);
                 NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
             SalvageReport report = salvage(from, folder.storage(), listener);
             folder.publish();

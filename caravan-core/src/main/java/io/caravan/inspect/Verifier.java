@@ -66,7 +66,7 @@ public final class Verifier {
 
     /** Verifies the closed store in a directory. */
     public static VerifyReport verifyClosed(Path directory, VerifyReport.Progress progress) throws IOException {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.openToRead(directory)) {
             return verify(storage, progress);
         }
     }
@@ -74,7 +74,7 @@ public final class Verifier {
     /** Verifies the closed replica in a directory, whose log was forced up to this position. */
     public static VerifyReport verifyReplica(Path directory, long forcedLsn, VerifyReport.Progress progress)
             throws IOException {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.openToRead(directory)) {
             return verify(storage, progress, OptionalLong.of(forcedLsn));
         }
     }

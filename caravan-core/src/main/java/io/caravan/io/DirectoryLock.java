@@ -35,12 +35,27 @@ final class DirectoryLock {
     }
 
     static DirectoryLock acquire(Path directory) throws IOException {
+        return acquire(directory, DirectoryLock::lockFile);
+    }
+
+    /** Takes a lock that others may share who only read; writes nothing. The lock file must be there. */
+    static DirectoryLock acquireShared(Path directory) throws IOException {
+        return acquire(directory, DirectoryLock::shareFile);
+    }
+
+    /** How the lock of a directory is taken. */
+    @FunctionalInterface
+    private interface Taking {
+        DirectoryLock take(Path directory) throws IOException;
+    }
+
+    private static DirectoryLock acquire(Path directory, Taking taking) throws IOException {
         Path real = directory.toRealPath();
         if (System.getProperties().putIfAbsent(HELD_HERE + real, "held") != null) {
             throw new StoreLockedException(directory.toString(), "this process");
         }
         try {
-            return lockFile(real);
+            return taking.take(real);
         } catch (IOException | RuntimeException failed) {
             System.clearProperty(HELD_HERE + real);
             throw failed;
@@ -60,6 +75,20 @@ final class DirectoryLock {
                 throw new StoreLockedException(directory.toString(), owner(channel));
             }
             writeOwner(channel);
+            return new DirectoryLock(directory, channel);
+        } catch (IOException | RuntimeException failed) {
+            channel.close();
+            throw failed;
+        }
+    }
+
+    @SuppressWarnings("resource") // the lock lives as long as its channel, which release() closes
+    private static DirectoryLock shareFile(Path directory) throws IOException {
+        FileChannel channel = FileChannel.open(directory.resolve(FILE_NAME), StandardOpenOption.READ);
+        try {
+            if (channel.tryLock(0, Long.MAX_VALUE, true) == null) {
+                throw new StoreLockedException(directory.toString(), owner(channel));
+            }
             return new DirectoryLock(directory, channel);
         } catch (IOException | RuntimeException failed) {
             channel.close();

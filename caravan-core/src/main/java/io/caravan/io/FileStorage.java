@@ -11,6 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
@@ -53,10 +54,44 @@ public final class FileStorage implements Storage {
         if (!Files.isDirectory(absolute)) {
             throw new StoreDirectoryException(absolute + " is a file; a store needs a directory of its own");
         }
+        if (isReadOnly(absolute)) {
+            throw new StoreDirectoryException(
+                    absolute + " is on a file system that is mounted read-only; the kernel does"
+                            + " that after an error of the disk: see dmesg; verify, salvage and repair --dry-run work there, for"
+                            + " all else mount it for writing");
+        }
         if (!Files.isWritable(absolute) || !Files.isReadable(absolute)) {
             throw new StoreDirectoryException(absolute + " cannot be read and written by this user");
         }
         return new FileStorage(absolute, DirectoryLock.acquire(absolute));
+    }
+
+    /**
+     * Opens and locks an existing directory to read it. On a file system that is mounted read-only its lock is shared with
+     * others who read, and is not taken where there is no lock file: nothing can be written there, so nobody can have
+     * opened the store for writing.
+     *
+     * @throws StoreDirectoryException when the path is not a directory or cannot be read
+     * @throws io.caravan.StoreLockedException when its store is open elsewhere
+     */
+    public static Storage openToRead(Path directory) throws IOException {
+        return openToRead(directory, FileStorage::isReadOnly);
+    }
+
+    static Storage openToRead(Path directory, Predicate<Path> readOnly) throws IOException {
+        Path absolute = directory.toAbsolutePath().normalize();
+        return Files.isDirectory(absolute) && readOnly.test(absolute)
+                ? ReadOnlyStorage.locked(absolute)
+                : open(absolute);
+    }
+
+    /** Whether nobody can write to the file system of an existing directory. */
+    private static boolean isReadOnly(Path directory) {
+        try {
+            return !Files.isWritable(directory) && Files.getFileStore(directory).isReadOnly();
+        } catch (IOException notTold) {
+            return false;
+        }
     }
 
     /** A directory that is there already is forced too: whoever created it, an opening that was killed too, may not have. */

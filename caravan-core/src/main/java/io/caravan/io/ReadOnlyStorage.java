@@ -6,16 +6,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A directory for reading only, also of a store that another process has open: it takes no lock, writes nothing, and
- * refuses whatever would. Files may be renamed, deleted and written by others meanwhile.
+ * A directory for reading only, also of a store that another process has open: it writes nothing, and refuses whatever
+ * would. Files may be renamed, deleted and written by others meanwhile.
  */
 public final class ReadOnlyStorage implements Storage {
     private final Path directory;
+    private final @Nullable DirectoryLock lock;
 
-    private ReadOnlyStorage(Path directory) {
+    private ReadOnlyStorage(Path directory, @Nullable DirectoryLock lock) {
         this.directory = directory;
+        this.lock = lock;
+    }
+
+    /** Looks at an existing directory, and shares its lock if there is a lock file. */
+    static ReadOnlyStorage locked(Path directory) throws IOException {
+        boolean hasLock = Files.exists(directory.resolve(DirectoryLock.FILE_NAME));
+        return new ReadOnlyStorage(directory, hasLock ? DirectoryLock.acquireShared(directory) : null);
     }
 
     /** Looks at an existing directory. */
@@ -24,7 +33,7 @@ public final class ReadOnlyStorage implements Storage {
         if (!Files.isDirectory(absolute)) {
             throw new StoreDirectoryException(absolute + " is not a directory");
         }
-        return new ReadOnlyStorage(absolute);
+        return new ReadOnlyStorage(absolute, null);
     }
 
     @Override
@@ -72,5 +81,9 @@ public final class ReadOnlyStorage implements Storage {
     }
 
     @Override
-    public void close() {}
+    public void close() throws IOException {
+        if (lock != null) {
+            lock.release();
+        }
+    }
 }

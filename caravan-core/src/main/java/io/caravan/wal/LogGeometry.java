@@ -8,6 +8,7 @@ import io.caravan.format.FrameLayout;
  * n times its size on, and the first block of a segment is the file's header.
  */
 public record LogGeometry(int segmentBytes) {
+    private static final int FRONT_SHARE = 16;
 
     public long segmentOf(long lsn) {
         return lsn / segmentBytes;
@@ -24,6 +25,16 @@ public record LogGeometry(int segmentBytes) {
     /** Where a segment's first frame is. */
     public long firstFrame(long segment) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
+    }
+
+    /** Bytes at a segment's start that appends may use though no segment behind it is ready. */
+    public int frontBytes() {
+        return segmentBytes / FRONT_SHARE;
+    }
+
+    /** Whether a position lies in its segment's front. */
+    public boolean isInFront(long lsn) {
+        return offsetOf(lsn) < frontBytes();
     }
 
     /** The most that the records of one frame can take: it fits a segment, and the buffer in which it is put together. */

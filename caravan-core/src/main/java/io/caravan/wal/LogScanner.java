@@ -72,6 +72,10 @@ public final class LogScanner {
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
+    private static final int MEBIBYTE_SHIFT = 20;
+    /** What a store with the default settings needs of direct memory beside a log segment, with some to spare. */
+    private static final int OTHER_MEBIBYTES = 16;
+
     private final LogSegments segments;
     private final LogGeometry geometry;
     private final long storeId;
@@ -215,13 +219,25 @@ public final class LogScanner {
         }
         segments.checkSize(segment);
         if (memory.capacity() == 0) {
-            memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+            memory = allocate(segment);
         }
         loadedSegment = -1;
         memory.clear();
         segments.file(segment).read(memory, 0);
         memory.flip();
         loadedSegment = segment;
+    }
+
+    private ByteBuffer allocate(long segment) throws IOException {
+        try {
+            return ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        } catch (OutOfMemoryError lacking) {
+            long leastMebibytes = (geometry.segmentBytes() >> MEBIBYTE_SHIFT) + OTHER_MEBIBYTES;
+            throw new IOException(
+                    "Java has too little memory to read " + segments.describe(segment) + " (" + lacking.getMessage()
+                            + "): give it -Xmx" + leastMebibytes + "m or more, by CARAVAN_JAVA_OPTS for a server",
+                    lacking);
+        }
     }
 
     private Behind behind(End found) throws IOException {

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /**
  * The log's segment files: preallocated ahead of need, recycled when no checkpoint needs them any more.
  *
- * <p>The files have consecutive numbers. {@link #prepareNext} and {@link #retireBefore} are called by one thread at a
- * time (the provisioner); lookups by any.
+ * <p>The files have consecutive numbers. What adds or removes some is called by one thread at a time (the provisioner);
+ * lookups by any.
  *
  * <p>A recycled file first gets its new name and then its new header, so a crash in between leaves a file whose header
  * names an older segment: recovery takes it for unused, which it is.
@@ -112,16 +112,8 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /**
-     * Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable.
-     *
-     * @param reservedBytes so much disk space must be left, for what is to move out of the log
-     */
-    public void prepareNext(long reservedBytes) throws IOException {
-        if (storage.usableBytes() - geometry.segmentBytes() < reservedBytes) {
-            throw new IOException("No space left on device, as the heap will need " + reservedBytes
-                    + " bytes for values that are in the log");
-        }
+    /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
+    public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
         StoreFile file = storage.create(temporary, geometry.segmentBytes());
@@ -135,21 +127,8 @@ public final class LogSegments implements AutoCloseable {
         open(segment);
     }
 
-    /**
-     * Retires the segments before {@code needed}: renames the oldest to be the next ones, until {@code ahead} is ready,
-     * and deletes the rest.
-     */
-    public void retireBefore(long needed, long ahead) throws IOException {
-        while (!files.isEmpty() && first() < needed) {
-            if (last() < ahead) {
-                recycleFirst();
-            } else {
-                deleteFirst();
-            }
-        }
-    }
-
-    private void recycleFirst() throws IOException {
+    /** Renames the oldest segment, which nothing needs, to be the one behind the last. */
+    public void recycleFirst() throws IOException {
         long segment = last() + 1;
         storage.rename(FileNames.LOG.of(closeFirst()), FileNames.LOG.of(segment));
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
@@ -159,7 +138,8 @@ public final class LogSegments implements AutoCloseable {
         open(segment);
     }
 
-    private void deleteFirst() throws IOException {
+    /** Deletes the oldest segment, which nothing needs. */
+    public void deleteFirst() throws IOException {
         storage.delete(FileNames.LOG.of(closeFirst()));
         storage.forceDirectory();
     }
@@ -196,7 +176,7 @@ public final class LogSegments implements AutoCloseable {
         return previous.getLong(0);
     }
 
-    /** Deletes a segment behind the log's end that was never finished. */
+    /** Deletes the last segment, in which nothing is. */
     public void discard(long segment) throws IOException {
         Objects.requireNonNull(files.remove(segment)).close();
         storage.delete(FileNames.LOG.of(segment));

@@ -418,15 +418,31 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                     .extracting(Call::bytes)
                     .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
             store.awaitProvisioned();
-            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 40_000);
+            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 100_000);
             OutOfSpaceException full = catchThrowableOfType(OutOfSpaceException.class, () -> {
                 while (true) {
                     await(store.engine.append(2, bytes(3000, 1)));
                 }
             });
-            assertThat(full).hasMessageContaining("bytes for values that are in the log");
+            assertThat(full).hasMessageContaining("for it and the next checkpoint");
             store.engine.checkpoint();
             Eventually.await("they have moved", () -> refusal(store, 3000) == null);
+        }
+    }
+
+    /** A process that may open no more files has space enough, and its operator looks elsewhere. */
+    @Test
+    void aProcessOutOfFilesIsNotToldThatItsDiskIsFull() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"), "Too many open files");
+            Eventually.await("appends are rejected", () -> refusal(store, 3000) != null);
+            assertThat(refusal(store, 3000))
+                    .hasMessageContainingAll("Too many open files", "ulimit -n")
+                    .hasMessageNotContaining("make space");
+            store.faults.heal();
+            Eventually.await("appends are accepted", () -> refusal(store, 3000) == null);
+            store.closeAndVerify();
         }
     }
 

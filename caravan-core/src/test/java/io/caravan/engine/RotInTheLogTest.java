@@ -58,8 +58,8 @@ class RotInTheLogTest {
         MemoryStorage disk = new MemoryStorage();
         try (LogSegments log = new LogSegments(disk, LOG_GEOMETRY, 7);
                 HeapFile heap = new HeapFile(disk, HEAP_GEOMETRY, 7)) {
-            log.prepareNext(0);
-            log.prepareNext(0);
+            log.prepareNext();
+            log.prepareNext();
             heap.createNext();
             ByteBuffer entry =
                     ByteBuffer.allocate(EntryLayout.entryBytes(LENGTH)).order(ByteOrder.LITTLE_ENDIAN);

@@ -58,7 +58,7 @@ public final class ForgedStore {
 
     public ForgedStore() throws IOException {
         for (int i = 0; i < LOG_SEGMENTS; i++) {
-            log.prepareNext(0);
+            log.prepareNext();
         }
         for (int i = 0; i < HEAP_SEGMENTS; i++) {
             heap.createNext();

@@ -1,7 +1,9 @@
 package io.caravan.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.StoreLockedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +24,34 @@ class FileStorageTest {
         FileStorage.createDurably(directory, forced::add);
         assertThat(directory).isDirectory();
         assertThat(forced).containsExactly(folder.getParent(), folder, folder.resolve("a"));
+    }
+
+    /** There nothing can be written, not even the lock file. */
+    @Test
+    void onAReadOnlyFileSystemADirectoryIsReadWithoutWriting() throws IOException {
+        Path directory = Files.createDirectory(folder.resolve("a"));
+        Files.writeString(directory.resolve("data"), "data");
+        try (Storage storage = FileStorage.openToRead(directory, path -> true)) {
+            assertThat(storage.list()).containsExactly("data");
+            assertThatThrownBy(() -> storage.create("more", 0)).hasMessageContaining("reading only");
+        }
+        assertThat(directory.resolve(DirectoryLock.FILE_NAME)).doesNotExist();
+    }
+
+    @Test
+    void onAReadOnlyFileSystemAStoreThatIsOpenIsStillFound() throws IOException {
+        Path directory = Files.createDirectory(folder.resolve("a"));
+        try (Storage open = FileStorage.open(directory)) {
+            assertThatThrownBy(() -> FileStorage.openToRead(directory, path -> true))
+                    .isInstanceOf(StoreLockedException.class);
+            assertThat(open.list()).isEmpty();
+        }
+        String owner = Files.readString(directory.resolve(DirectoryLock.FILE_NAME));
+        try (Storage storage = FileStorage.openToRead(directory, path -> true)) {
+            assertThat(storage.list()).isEmpty();
+        }
+        assertThat(directory.resolve(DirectoryLock.FILE_NAME)).hasContent(owner.strip());
+        FileStorage.open(directory).close();
     }
 
     @Test

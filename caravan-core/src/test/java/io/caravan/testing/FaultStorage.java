@@ -156,6 +156,15 @@ public final class FaultStorage implements Storage {
         });
     }
 
+    /** The same with a message of the operating system's behind the file's name. */
+    public void fail(Predicate<Call> failing, String message) {
+        rules.add(call -> {
+            if (failing.test(call)) {
+                throw new IOException(call.file + ": " + message);
+            }
+        });
+    }
+
     /** Lets everything go through again; what is held stays held. */
     public void heal() {
         rules.clear();

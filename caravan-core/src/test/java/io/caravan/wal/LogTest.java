@@ -36,8 +36,8 @@ class LogTest {
 
     @BeforeEach
     void makeTwoSegments() throws IOException {
-        segments.prepareNext(0);
-        segments.prepareNext(0);
+        segments.prepareNext();
+        segments.prepareNext();
     }
 
     /** Writes a frame with so many deletions, where the engine would. */
@@ -160,7 +160,7 @@ class LogTest {
 
     @Test
     void aDamagedFrameThatSkippedIsNamedWhereItIs() throws IOException {
-        segments.prepareNext(0);
+        segments.prepareNext();
         write(2);
         long skipped = write(600);
         write(2);
@@ -189,7 +189,7 @@ class LogTest {
 
     @Test
     void aFrameWhoseHeaderIsGoneIsLookedForInBothSegments() throws IOException {
-        segments.prepareNext(0);
+        segments.prepareNext();
         write(2);
         long skipped = write(600);
         write(2);
@@ -208,7 +208,7 @@ class LogTest {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
         try (LogSegments made =
                 new LogSegments(storage = new ImageStorage(new DirectoryImage(new TreeMap<>())), wide, STORE)) {
-            made.prepareNext(0);
+            made.prepareNext();
             DirectoryImage lie = storage.image().edited(FileNames.LOG.of(0), file -> claimEverything(file, wide));
             try (LogSegments opened = new LogSegments(new ImageStorage(lie), wide, STORE)) {
                 opened.open(0);
@@ -282,10 +282,10 @@ class LogTest {
         for (int i = 0; i < 3; i++) {
             write(2);
         }
-        segments.prepareNext(0);
+        segments.prepareNext();
         assertThat(storage.list()).containsExactlyInAnyOrder(name(0), name(1), name(2));
         byte[] old = storage.image().bytes(name(0));
-        segments.retireBefore(1, 3);
+        segments.recycleFirst();
         assertThat(storage.list()).containsExactlyInAnyOrder(name(1), name(2), name(3));
         byte[] recycled = storage.image().bytes(name(3));
         assertThat(recycled).hasSameSizeAs(old);
@@ -299,7 +299,8 @@ class LogTest {
         assertThat(scan(storage.image(), GEOMETRY.firstFrame(3), written.get(2), START)
                         .frames())
                 .isEmpty();
-        segments.retireBefore(3, 3);
+        segments.deleteFirst();
+        segments.deleteFirst();
         assertThat(storage.list()).containsExactly(name(3));
         assertThat(segments.first()).isEqualTo(3);
     }
@@ -315,7 +316,7 @@ class LogTest {
     void aDiscardedSegmentIsMadeAnew() throws IOException {
         segments.discard(1);
         assertThat(storage.list()).containsExactly(name(0));
-        segments.prepareNext(0);
+        segments.prepareNext();
         segments.checkHeader(1);
     }
 

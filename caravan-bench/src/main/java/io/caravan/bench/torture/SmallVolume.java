@@ -60,6 +60,28 @@ final class SmallVolume implements AutoCloseable {
         } catch (IOException refused) {
             mountFile(folder.resolve("volume.image"), directory, refused);
         }
+        return mounted(directory);
+    }
+
+    /**
+     * Mounts a volume of this size in a file in the folder.
+     *
+     * @param folder the mount point, which is created
+     * @param type of the file system: {@code ext4} or {@code xfs}
+     * @throws NotPossibleException when it is impossible, with the reason
+     */
+    static SmallVolume mount(Path folder, String type, int megabytes) throws IOException {
+        Path directory = Files.createDirectories(folder.resolve("volume"));
+        try {
+            mountFile(folder.resolve("volume.image"), directory, type, megabytes);
+        } catch (IOException refused) {
+            throw new NotPossibleException(
+                    "cannot mount an " + type + " file system here, which needs root: " + refused.getMessage());
+        }
+        return mounted(directory);
+    }
+
+    private static SmallVolume mounted(Path directory) {
         SmallVolume volume = new SmallVolume(directory);
         Runtime.getRuntime().addShutdownHook(volume.unmountAtExit);
         return volume;
@@ -67,13 +89,21 @@ final class SmallVolume implements AutoCloseable {
 
     private static void mountFile(Path image, Path directory, IOException notInMemory) throws IOException {
         try {
-            run(List.of("truncate", "-s", MEGABYTES + "M", image.toString()));
-            run(List.of("mkfs.ext4", "-q", "-F", image.toString()));
+            mountFile(image, directory, "ext4", MEGABYTES);
+        } catch (IOException refused) {
+            throw new NotPossibleException("cannot mount a small file system here, which needs root: "
+                    + notInMemory.getMessage() + "; " + refused.getMessage());
+        }
+    }
+
+    private static void mountFile(Path image, Path directory, String type, int megabytes) throws IOException {
+        try {
+            run(List.of("truncate", "-s", megabytes + "M", image.toString()));
+            run(List.of("mkfs." + type, "-q", type.equals("xfs") ? "-f" : "-F", image.toString()));
             run(List.of("mount", "-o", "loop", image.toString(), directory.toString()));
         } catch (IOException refused) {
             Files.deleteIfExists(image);
-            throw new NotPossibleException("cannot mount a small file system here, which needs root: "
-                    + notInMemory.getMessage() + "; " + refused.getMessage());
+            throw refused;
         }
     }
 

@@ -14,7 +14,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -113,6 +115,13 @@ public final class TortureMain implements Callable<Integer> {
                             + " and the reason printed"
                 })
         private boolean fullDisk;
+
+        @Option(
+                names = "--volumes",
+                paramLabel = "N",
+                description = "with --full-disk: instead, fill so many file systems of random sizes, ext4 and XFS, with"
+                        + " one store each, delete its documents, and check that appends resume without a restart")
+        private int volumes;
 
         @Option(
                 names = "--workers",
@@ -233,12 +242,29 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {
+        if (target.volumes > 0) {
+            return fillVolumes(work);
+        }
         try (SmallVolume volume = SmallVolume.mount(work)) {
             boolean clean = run(work, volume);
             if (!clean) {
                 Directories.copy(volume.directory(), work.resolve("as-it-was-in-the-end"));
             }
             return clean;
+        } catch (SmallVolume.NotPossibleException reason) {
+            System.out.println("--full-disk is skipped: " + reason.getMessage());
+            return true;
+        }
+    }
+
+    private boolean fillVolumes(Path work) throws IOException {
+        System.out.println("seed " + course.seed + ", " + target.volumes + " volumes in " + work);
+        SplittableRandom random = new SplittableRandom(course.seed);
+        try {
+            return new FilledVolumes(work, System.out)
+                    .run(Stream.generate(() -> FilledVolumes.Case.random(random))
+                            .limit(target.volumes)
+                            .toList());
         } catch (SmallVolume.NotPossibleException reason) {
             System.out.println("--full-disk is skipped: " + reason.getMessage());
             return true;
@@ -288,6 +314,10 @@ public final class TortureMain implements Callable<Integer> {
         check(
                 !target.cluster || !target.server && !target.fullDisk && !target.simulate,
                 "--cluster cannot be combined with --server, --full-disk or --simulate");
+        check(
+                target.volumes == 0 || target.fullDisk && !target.server,
+                "--volumes requires --full-disk, without --server");
+        check(target.volumes >= 0, "--volumes must not be negative");
         check(target.groups == 1 || target.server, "--groups requires --server");
         check(target.groups >= 1 && target.groups <= StoreGroups.MAX_GROUPS, "--groups must be from 1 to 16");
         check(course.cuts == null || target.simulate, "--cuts requires --simulate");

@@ -47,4 +47,18 @@ public record NetworkLimits(
     public static int shareOf(int maxConnections) {
         return Math.max(1, maxConnections / 2);
     }
+
+    /** The same limits with at most so many connections; one address may have no greater share of them than before. */
+    public NetworkLimits withConnections(int connections) {
+        boolean isShare = maxConnectionsPerAddress == shareOf(maxConnections);
+        return new NetworkLimits(
+                connections,
+                isShare ? shareOf(connections) : Math.min(maxConnectionsPerAddress, connections),
+                connectionInFlightBytes,
+                totalInFlightBytes,
+                totalAnswerBytes,
+                requestTimeout,
+                stallTimeout,
+                idleTimeout);
+    }
 }

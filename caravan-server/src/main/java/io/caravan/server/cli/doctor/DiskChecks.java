@@ -30,6 +30,9 @@ public final class DiskChecks {
     private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
     private static final Set<String> FOREIGN = Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "overlay", "vboxsf");
 
+    /** They write to a new place what overwrites an old one. */
+    private static final Set<String> COPYING = Set.of("btrfs", "zfs", "bcachefs", "f2fs", "nilfs2");
+
     private final Path directory;
 
     /** Looks at where this directory is, or will be. */
@@ -78,6 +81,14 @@ public final class DiskChecks {
                     subject,
                     found + "; whether a force reaches a disk, and a lock keeps others out, is another system's affair",
                     "--data on a local file system, such as ext4 or xfs");
+        }
+        if (COPYING.contains(type)) {
+            return Finding.warning(
+                    subject,
+                    found
+                            + "; it takes new space for each write, so that a full disk fails the store, and no longer only"
+                            + " rejects appends",
+                    "--data on ext4 or xfs, or be alarmed well before the disk is full");
         }
         return Finding.ok(subject, found);
     }

@@ -14,7 +14,15 @@ import java.util.regex.Pattern;
 
 /** Looks at the limits, the memory and the JVM of this machine. Linux tells it in {@code /proc} and {@code /sys}. */
 public final class MachineChecks {
+    /** So many of the files that a process may open are for the store, the archive and Java itself. */
     private static final int FILES_OF_ITS_OWN = 1024;
+
+    /** So many of them at least: Java keeps about 150 files open, and clients that are rejected need some for a moment. */
+    private static final int LEAST_FILES_OF_ITS_OWN = 384;
+    /** A process that may open fewer files has too few for clients. */
+    public static final int LEAST_FILES = 512;
+
+    private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
     private static final long LEAST_MAPS = 65_530;
     private static final long KIBIBYTE = 1024;
     private static final long RING_BYTES = 8L << 20;
@@ -51,19 +59,39 @@ public final class MachineChecks {
         }
     }
 
+    /** How many files this process may open; as many as there are, if there is no limit or the system does not tell it. */
+    public long openFiles() {
+        try {
+            Matcher line = OPEN_FILES.matcher(SystemFiles.read(root.resolve(LIMITS)));
+            return line.find() && !line.group(1).equals("unlimited") ? Long.parseLong(line.group(1)) : Long.MAX_VALUE;
+        } catch (IOException notThere) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /** How many connections a process may have that may open so many files, {@link #LEAST_FILES} or more. */
+    public static long connectionsWithin(long openFiles) {
+        return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
+    }
+
+    /** How many files a process must be allowed to open for so many connections. */
+    public static long filesFor(long connections) {
+        return connections + FILES_OF_ITS_OWN;
+    }
+
     private static Finding openFiles(String limits, long connections) {
-        Matcher line = Pattern.compile("(?m)^Max open files +(\\S+)").matcher(limits);
+        Matcher line = OPEN_FILES.matcher(limits);
         if (!line.find()) {
             return Finding.unknown("open files", "there is no such line in /proc/self/limits");
         }
-        long needed = connections + FILES_OF_ITS_OWN;
+        long needed = filesFor(connections);
         boolean enough = line.group(1).equals("unlimited") || Long.parseLong(line.group(1)) >= needed;
         String found = line.group(1) + " may be open, " + needed + " are needed for --max-connections " + connections;
         return enough
                 ? Finding.ok("open files", found)
                 : Finding.warning(
                         "open files",
-                        found + "; clients beyond that will be refused",
+                        found + "; serve lowers --max-connections, and rejects clients beyond that",
                         "LimitNOFILE=" + needed + " in the systemd unit, or ulimit -n " + needed
                                 + ", or a lower --max-connections");
     }

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.StoreGroups;
@@ -11,12 +13,14 @@ import io.caravan.server.app.Shutdown;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.doctor.MachineChecks;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -164,7 +168,9 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
         listenOptions.checkReach("--resp", resp, authenticator.required());
         listenOptions.checkReach("--http", http, authenticator.required());
-        NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
+        NetworkConfig network = listenOptions.network(
+                withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()),
+                securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
@@ -176,6 +182,27 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 listenOptions.readers(),
                 archiveOptions.config(store.directory(), cluster),
                 archiveOptions.restore(store));
+    }
+
+    /** Leaves the store the files that it needs: a client too many is rejected, and does not keep the log from growing. */
+    static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
+        check(
+                openFiles >= MachineChecks.LEAST_FILES,
+                "this process may open " + openFiles + " files only, and a server needs " + MachineChecks.LEAST_FILES
+                        + " or more: set LimitNOFILE in the systemd unit, or use ulimit -n");
+        long connections = MachineChecks.connectionsWithin(openFiles);
+        if (limits.maxConnections() <= connections) {
+            return limits;
+        }
+        Logger log = log();
+        log.warn(
+                "--max-connections is lowered from {} to {}, because this process may open {} files only: set"
+                        + " LimitNOFILE={} in the systemd unit, or use ulimit -n",
+                limits.maxConnections(),
+                connections,
+                openFiles,
+                MachineChecks.filesFor(limits.maxConnections()));
+        return limits.withConnections((int) connections);
     }
 
     private void watch(FileWatch.Reloadable files) {

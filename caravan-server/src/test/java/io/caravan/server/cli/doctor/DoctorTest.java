@@ -64,13 +64,28 @@ class DoctorTest {
         assertThat(findings.get(0).change()).contains("LimitNOFILE=11024");
     }
 
+    @ParameterizedTest
+    @CsvSource({"512, 128", "1024, 512", "2000, 1000", "2048, 1024", "65536, 64512"})
+    void filesStayForTheStore(long openFiles, long connections) {
+        assertThat(MachineChecks.connectionsWithin(openFiles)).isEqualTo(connections);
+    }
+
     @Test
     void aSystemThatTellsNothingIsUnknownAndNoProblem() {
         assertThat(machine()).containsEntry("open files", Grade.UNKNOWN).containsEntry("Java", Grade.OK);
     }
 
     @ParameterizedTest
-    @CsvSource({"ext4, OK", "xfs, OK", "tmpfs, BAD", "nfs4, WARNING", "fuse.sshfs, WARNING", "overlay, WARNING"})
+    @CsvSource({
+        "ext4, OK",
+        "xfs, OK",
+        "btrfs, WARNING",
+        "zfs, WARNING",
+        "tmpfs, BAD",
+        "nfs4, WARNING",
+        "fuse.sshfs, WARNING",
+        "overlay, WARNING"
+    })
     void fileSystemsThatDoNotKeepOrNotTellAreNamed(String type, Grade expected) {
         assertThat(DiskChecks.kind(type, "it").grade()).isEqualTo(expected);
     }

@@ -1,0 +1,179 @@
+package io.caravan.testing;
+
+import io.caravan.io.MappedFile;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A directory in memory on a disk of a certain size. Files are sparse: a block takes space when it is written first, and
+ * gives it back when its file is deleted. A write that finds no space for all of its blocks takes what there is and
+ * fails, as on ext4 and XFS. Nothing is ever lost, so there is nothing to force.
+ */
+public final class SmallDisk implements Storage {
+    private static final int BLOCK_BYTES = 4096;
+
+    private final Map<String, Content> files = new HashMap<>();
+    private long freeBlocks;
+
+    public SmallDisk(long bytes) {
+        freeBlocks = bytes / BLOCK_BYTES;
+    }
+
+    /** One file's content. A mapping keeps it alive when no name points to it. */
+    private static final class Content {
+        final BitSet blocks = new BitSet();
+        ByteBuffer written = ByteBuffer.allocate(0);
+    }
+
+    @Override
+    public synchronized List<String> list() {
+        return List.copyOf(files.keySet());
+    }
+
+    @Override
+    public synchronized StoreFile create(String name, long bytes) throws IOException {
+        if (files.containsKey(name)) {
+            delete(name);
+        }
+        files.put(name, new Content());
+        StoreFile file = open(name);
+        try {
+            file.write(ByteBuffer.allocate(Math.toIntExact(bytes)), 0);
+            return file;
+        } catch (IOException full) {
+            delete(name);
+            throw full;
+        }
+    }
+
+    @Override
+    public synchronized long usableBytes() {
+        return freeBlocks * BLOCK_BYTES;
+    }
+
+    @Override
+    public synchronized StoreFile open(String name) throws IOException {
+        return new OpenFile(name, existing(name));
+    }
+
+    private Content existing(String name) throws IOException {
+        Content content = files.get(name);
+        if (content == null) {
+            throw new NoSuchFileException(describe(name));
+        }
+        return content;
+    }
+
+    @Override
+    public synchronized void rename(String from, String to) throws IOException {
+        Content moved = existing(from);
+        if (files.containsKey(to)) {
+            delete(to);
+        }
+        files.remove(from);
+        files.put(to, moved);
+    }
+
+    @Override
+    public synchronized void delete(String name) throws IOException {
+        freeBlocks += existing(name).blocks.cardinality();
+        files.remove(name);
+    }
+
+    @Override
+    public void forceDirectory() {}
+
+    @Override
+    public String describe(String name) {
+        return "small disk/" + name;
+    }
+
+    @Override
+    public void close() {}
+
+    private final class OpenFile implements StoreFile {
+        private final String name;
+        private final Content content;
+
+        OpenFile(String name, Content content) {
+            this.name = name;
+            this.content = content;
+        }
+
+        @Override
+        public String path() {
+            return describe(name);
+        }
+
+        @Override
+        public long size() {
+            synchronized (SmallDisk.this) {
+                return content.written.capacity();
+            }
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) {
+            synchronized (SmallDisk.this) {
+                int count = (int) Math.max(0, Math.min(target.remaining(), content.written.capacity() - position));
+                if (count > 0) {
+                    target.put(
+                            content.written.duplicate().position((int) position).limit((int) position + count));
+                }
+                return count;
+            }
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            synchronized (SmallDisk.this) {
+                int end = Math.toIntExact(position + source.remaining());
+                take((int) position / BLOCK_BYTES, (end + BLOCK_BYTES - 1) / BLOCK_BYTES);
+                if (end > content.written.capacity()) {
+                    content.written = ByteBuffer.wrap(Arrays.copyOf(content.written.array(), end))
+                            .order(ByteOrder.LITTLE_ENDIAN);
+                }
+                content.written.duplicate().position((int) position).put(source);
+            }
+        }
+
+        private void take(int from, int to) throws IOException {
+            for (int block = from; block < to; block++) {
+                if (!content.blocks.get(block)) {
+                    if (freeBlocks == 0) {
+                        throw new IOException(path() + ": No space left on device");
+                    }
+                    content.blocks.set(block);
+                    freeBlocks--;
+                }
+            }
+        }
+
+        @Override
+        public void force() {}
+
+        @Override
+        public MappedFile map() {
+            synchronized (SmallDisk.this) {
+                return new Mapping(content.written.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private record Mapping(ByteBuffer buffer) implements MappedFile {
+        @Override
+        public void unmap() {}
+    }
+}
