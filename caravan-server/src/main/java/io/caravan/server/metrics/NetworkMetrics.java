@@ -17,8 +17,12 @@ public final class NetworkMetrics {
         Figures<Network> clients = metrics.of(() -> network);
         clients.gauge(
                 "caravan.requests.held.bytes",
-                "Bytes of requests that have been read and not answered",
+                "Bytes that requests take which have been read and not answered",
                 Network::inFlightBytes);
+        clients.counter(
+                "caravan.requests.closed.connections",
+                "Connections closed because they did nothing while all requests together were at their limit",
+                Network::closedForRequests);
         clients.gauge(
                 "caravan.answers.held.bytes", "Bytes of answers that clients have not taken", Network::answerBytes);
         clients.counter(

@@ -48,6 +48,7 @@ public final class Network implements AutoCloseable {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
+    private volatile boolean closing;
 
     public Network(NetworkConfig config) {
         this.config = config;
@@ -55,19 +56,30 @@ public final class Network implements AutoCloseable {
                 config.loops(), new LoopThreads(), config.transport().handlers());
         NetworkLimits limits = config.limits();
         this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
-        this.inFlight = new InFlightBudget(limits.totalInFlightBytes());
+        this.inFlight = new InFlightBudget(limits.totalInFlightBytes(), limits.patience(), loops.next());
         this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
     }
 
-    /** Makes threads that may flush the store's log, and have Netty's own thread-local variables. */
-    private static final class LoopThreads extends DefaultThreadFactory {
+    /**
+     * Makes threads that may flush the store's log, and have Netty's own thread-local variables. One that ends while the
+     * network is open throws, which {@link FatalErrors} takes for the end of the process.
+     */
+    final class LoopThreads extends DefaultThreadFactory {
         LoopThreads() {
             super("caravan-loop");
         }
 
         @Override
         protected Thread newThread(Runnable loop, String name) {
-            return new UninterruptibleThread(() -> FastThreadLocalThread.runWithFastThreadLocal(loop), name);
+            return new UninterruptibleThread(() -> run(loop), name);
+        }
+
+        private void run(Runnable loop) {
+            FastThreadLocalThread.runWithFastThreadLocal(loop);
+            if (!closing) {
+                throw new FatalErrors.EventLoopEndedException(
+                        Thread.currentThread().getName());
+            }
         }
     }
 
@@ -77,12 +89,11 @@ public final class Network implements AutoCloseable {
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
-        ChannelFuture bound = new ServerBootstrap()
-                .group(loops)
+        ServerBootstrap listener = new ServerBootstrap();
+        config.transport().keepAlive(listener);
+        ChannelFuture bound = listener.group(loops)
                 .channel(config.transport().listenerType())
                 .childOption(ChannelOption.TCP_NODELAY, true)
-                // Or a client whose machine or network is gone would keep its place for ever.
-                .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .childHandler(new Setup(protocol))
@@ -122,10 +133,11 @@ public final class Network implements AutoCloseable {
 
         private void accept(Channel channel) {
             NetworkLimits limits = config.limits();
-            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes());
             AnswerMemory written = new AnswerMemory(channel, answers);
+            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes(), written);
             channel.pipeline().addLast(written).addLast(IN_FLIGHT, requests);
             Connection connection = protocol.connect(channel, requests, written);
+            requests.onIdle(connection::requestTimedOut);
             // Before the protocol's handlers, which are asked how the connection stands.
             Duration idle = limits.idleTimeout() == null ? protocol.idleTimeout() : limits.idleTimeout();
             Deadlines.add(channel.pipeline(), IN_FLIGHT, connection, limits, idle);
@@ -153,7 +165,7 @@ public final class Network implements AutoCloseable {
         return connections;
     }
 
-    /** Bytes of requests that have been read and not answered. */
+    /** Bytes that requests take which have been read and not answered. */
     public long inFlightBytes() {
         return inFlight.heldBytes();
     }
@@ -161,6 +173,11 @@ public final class Network implements AutoCloseable {
     /** Bytes of answers that clients have not taken. */
     public long answerBytes() {
         return answers.heldBytes();
+    }
+
+    /** How many connections were closed because they did nothing while requests were at their limit. */
+    public long closedForRequests() {
+        return inFlight.closedConnections();
     }
 
     /** How many connections were closed because they took nothing while answers were at their limit. */
@@ -210,6 +227,7 @@ public final class Network implements AutoCloseable {
     /** Stops the event loops, with whatever is still open. */
     @Override
     public void close() {
+        closing = true;
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 }

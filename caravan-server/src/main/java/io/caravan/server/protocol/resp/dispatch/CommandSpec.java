@@ -124,6 +124,11 @@ public record CommandSpec(
         return flags.contains("readonly") || access.permissions().contains(Permission.READ);
     }
 
+    /** Whether it may wait for as long as its client likes. */
+    public boolean blocks() {
+        return flags.contains("blocking");
+    }
+
     boolean takes(int words) {
         return arity >= 0 ? words == arity : words >= -arity;
     }
