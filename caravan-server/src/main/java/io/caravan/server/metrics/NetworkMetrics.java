@@ -25,6 +25,10 @@ public final class NetworkMetrics {
                 Network::closedForRequests);
         clients.gauge(
                 "caravan.answers.held.bytes", "Bytes of answers that clients have not taken", Network::answerBytes);
+        clients.gauge(
+                "caravan.waits.held.bytes",
+                "Bytes for what clients wait for: channels, patterns, names in BLPOP, streams in /v1/live",
+                Network::waitBytes);
         clients.counter(
                 "caravan.answers.closed.connections",
                 "Connections closed because they took nothing while all answers together were at their limit",

@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class InFlight extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(InFlight.class);
+    private static final LineLimit LINES = new LineLimit();
     /** A client that sends less within the patience of the budget counts as one that sends nothing. */
     private static final int PROGRESS_BYTES = 8 * 1024;
 
@@ -232,13 +233,10 @@ public final class InFlight extends ChannelDuplexHandler {
 
     /** Ends the connection: its client does nothing, while others wait for the memory that it holds. */
     void closeIdle() {
-        LOG.warn(
-                "closing {}: it holds {} bytes of requests, has neither sent {} bytes nor taken an answer for {}, and the"
-                        + " requests of all connections are at their limit",
-                channel.remoteAddress(),
-                heldBytes,
-                PROGRESS_BYTES,
-                budget.patience());
+        long left = LINES.next();
+        if (left >= 0) {
+            logIdle(left);
+        }
         channel.eventLoop().execute(() -> {
             if (clientsTurn) {
                 onIdle.run();
@@ -246,6 +244,17 @@ public final class InFlight extends ChannelDuplexHandler {
                 channel.close();
             }
         });
+    }
+
+    private void logIdle(long left) {
+        LOG.warn(
+                "closing {}: it holds {} bytes of requests, has neither sent {} bytes nor taken an answer for {}, and the"
+                        + " requests of all connections are at their limit ({} more since the last line)",
+                channel.remoteAddress(),
+                heldBytes,
+                PROGRESS_BYTES,
+                budget.patience(),
+                left);
     }
 
     /** There may be room; on any thread. */

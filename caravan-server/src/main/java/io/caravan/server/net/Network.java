@@ -8,7 +8,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -17,11 +20,15 @@ import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.RejectedExecutionHandlers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +40,9 @@ public final class Network implements AutoCloseable {
     /** The name of the handler that the deadlines stand behind. */
     private static final String IN_FLIGHT = "inFlight";
 
+    /** How long an event loop works off tasks before it looks at its sockets again. */
+    private static final long MAX_TASKS_MILLIS = 5;
+
     private static final int MAX_REFUSALS = 64;
     private static final Duration REFUSAL_PATIENCE = Duration.ofSeconds(1);
     private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
@@ -41,6 +51,9 @@ public final class Network implements AutoCloseable {
     private final EventLoopGroup loops;
     /** For connections that are only told that they are refused. */
     private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
+
+    /** Sign what TLS needs signed when a connection begins. */
+    private final ExecutorService signers;
 
     private final ConnectionSlots slots;
     private final InFlightBudget inFlight;
@@ -52,12 +65,28 @@ public final class Network implements AutoCloseable {
 
     public Network(NetworkConfig config) {
         this.config = config;
-        this.loops = new MultiThreadIoEventLoopGroup(
-                config.loops(), new LoopThreads(), config.transport().handlers());
+        this.loops = new Loops();
+        this.signers = Executors.newFixedThreadPool(config.loops(), new DefaultThreadFactory("caravan-tls", true));
         NetworkLimits limits = config.limits();
         this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
         this.inFlight = new InFlightBudget(limits.totalInFlightBytes(), limits.patience(), loops.next());
         this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
+    }
+
+    /**
+     * Event loops that look at their sockets often. By default a loop works off tasks for up to a second first, and the
+     * connections of some clients are never without one.
+     */
+    private final class Loops extends MultiThreadIoEventLoopGroup {
+        Loops() {
+            super(config.loops(), new LoopThreads(), config.transport().handlers());
+        }
+
+        @Override
+        protected IoEventLoop newChild(Executor threads, IoHandlerFactory sockets, Object... none) {
+            return new SingleThreadIoEventLoop(
+                    this, threads, sockets, Integer.MAX_VALUE, RejectedExecutionHandlers.reject(), MAX_TASKS_MILLIS);
+        }
     }
 
     /**
@@ -122,7 +151,7 @@ public final class Network implements AutoCloseable {
         protected void initChannel(Channel channel) {
             Tls tls = config.tls();
             if (tls != null) {
-                channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Tls.Failures());
+                channel.pipeline().addLast(tls.newHandler(channel.alloc(), signers), new Tls.Failures());
             }
             if (slots.take(channel)) {
                 accept(channel);
@@ -173,6 +202,11 @@ public final class Network implements AutoCloseable {
     /** Bytes of answers that clients have not taken. */
     public long answerBytes() {
         return answers.heldBytes();
+    }
+
+    /** Bytes that clients take for what they wait for. */
+    public long waitBytes() {
+        return answers.waits().heldBytes();
     }
 
     /** How many connections were closed because they did nothing while requests were at their limit. */
@@ -229,5 +263,6 @@ public final class Network implements AutoCloseable {
     public void close() {
         closing = true;
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        signers.shutdownNow();
     }
 }

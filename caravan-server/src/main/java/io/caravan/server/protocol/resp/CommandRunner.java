@@ -39,7 +39,7 @@ final class CommandRunner {
 
     private static final int MAX_READS_TOGETHER = 64;
     /** How long a connection keeps its event loop, unless a single command takes longer. */
-    private static final long TURN_NANOS = 2_000_000;
+    private static final long TURN_NANOS = 500_000;
 
     private final RespProtocol protocol;
     private final Channel channel;

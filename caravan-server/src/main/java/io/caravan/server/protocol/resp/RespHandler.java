@@ -179,7 +179,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 moreProgress |= !moreProgress && readOnOrClose();
             }
             if (runner.endTurn()) {
-                channel.eventLoop().execute(this::progress);
+                // A scheduled task runs after the loop has looked at all sockets, other than one that is executed.
+                channel.eventLoop().schedule(this::progress, 1, TimeUnit.NANOSECONDS);
             }
         } catch (Throwable broken) {
             LOG.error("closing {}", channel.remoteAddress(), broken);

@@ -32,8 +32,6 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final Pattern MEDIA_TYPE =
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
-    /** Each takes many times its bytes in memory. */
-    private static final int MAX_HEADERS = 128;
 
     /**
      * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or
@@ -46,9 +44,6 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         HttpVersion version = head.protocolVersion();
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
             throw new Problem(505, "unsupported_version", "this server speaks HTTP/1.1");
-        }
-        if (head.headers().size() > MAX_HEADERS) {
-            throw new Problem(431, "headers_too_large", "a request may have at most " + MAX_HEADERS + " headers");
         }
         int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
@@ -70,7 +65,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
             return new Problem(414, "url_too_long", "the request's first line is too long");
         }
         if (cause instanceof TooLongHttpHeaderException) {
-            return new Problem(431, "headers_too_large", "the request's headers are too large");
+            return new Problem(431, "headers_too_large", "the request's headers are too large or too many");
         }
         return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
     }

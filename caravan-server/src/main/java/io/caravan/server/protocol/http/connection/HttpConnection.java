@@ -146,6 +146,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             Exchange whole = new Exchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
             exchange = whole;
             request++;
+            whole.onBodyReleased(() -> inFlight.settle(decoder.heldBytes(), false));
             whole.run(() -> whole.route().endpoint().handle(whole));
         }
     }

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp.codec;
 
+import io.caravan.server.net.LineLimit;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
+    private static final LineLimit LINES = new LineLimit();
     /** What a request of HTTP begins with that has a body, and a line that each has before its body. */
     private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
 
@@ -287,10 +289,14 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {
             if (word.contentEqualsIgnoreCase(new AsciiString(firstWord, false))) {
-                LOG.warn(
-                        "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a browser"
-                                + " attack this server",
-                        channel.remoteAddress());
+                long left = LINES.next();
+                if (left >= 0) {
+                    LOG.warn(
+                            "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a"
+                                    + " browser attack this server ({} more since the last line)",
+                            channel.remoteAddress(),
+                            left);
+                }
                 throw new Violation("this port speaks RESP, not HTTP");
             }
         }
