@@ -19,11 +19,14 @@ import io.netty.channel.uring.IoUringChannelOption;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketOption;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
-import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
 /** System interfaces for sockets. NIO works everywhere; the others are native to Linux. */
@@ -33,9 +36,9 @@ public enum Transport {
             NioIoHandler::newFactory,
             NioServerSocketChannel.class,
             NioSocketChannel.class,
-            NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE),
-            NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL),
-            NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT)),
+            nio("TCP_KEEPIDLE"),
+            nio("TCP_KEEPINTERVAL"),
+            nio("TCP_KEEPCOUNT")),
     EPOLL(
             Epoll::unavailabilityCause,
             EpollIoHandler::newFactory,
@@ -117,6 +120,21 @@ public enum Transport {
                 .childOption(keepaliveIdle, KEEPALIVE_IDLE_SECONDS)
                 .childOption(keepaliveInterval, KEEPALIVE_INTERVAL_SECONDS)
                 .childOption(keepaliveProbes, KEEPALIVE_PROBES);
+    }
+
+    /** An option of the JDK's sockets, by name, because the class that has it is not part of every JDK. */
+    @SuppressWarnings("unchecked") // All of them are numbers.
+    private static ChannelOption<Integer> nio(String name) {
+        try (SocketChannel any = SocketChannel.open()) {
+            for (SocketOption<?> option : any.supportedOptions()) {
+                if (option.name().equals(name)) {
+                    return NioChannelOption.of((SocketOption<Integer>) option);
+                }
+            }
+            throw new IllegalStateException("this JDK's sockets have no option " + name);
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
     }
 
     /** Its options for that, for tests. */
