@@ -67,18 +67,18 @@ public enum Transport {
     private final Supplier<IoHandlerFactory> handlers;
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
-    private final ChannelOption<Integer> keepaliveIdle;
-    private final ChannelOption<Integer> keepaliveInterval;
-    private final ChannelOption<Integer> keepaliveProbes;
+    private final @Nullable ChannelOption<Integer> keepaliveIdle;
+    private final @Nullable ChannelOption<Integer> keepaliveInterval;
+    private final @Nullable ChannelOption<Integer> keepaliveProbes;
 
     Transport(
             Supplier<@Nullable Throwable> unavailable,
             Supplier<IoHandlerFactory> handlers,
             Class<? extends ServerChannel> listenerType,
             Class<? extends Channel> clientType,
-            ChannelOption<Integer> keepaliveIdle,
-            ChannelOption<Integer> keepaliveInterval,
-            ChannelOption<Integer> keepaliveProbes) {
+            @Nullable ChannelOption<Integer> keepaliveIdle,
+            @Nullable ChannelOption<Integer> keepaliveInterval,
+            @Nullable ChannelOption<Integer> keepaliveProbes) {
         this.unavailable = unavailable;
         this.handlers = handlers;
         this.listenerType = listenerType;
@@ -116,22 +116,24 @@ public enum Transport {
      * forever.
      */
     void keepAlive(ServerBootstrap listener) {
-        listener.childOption(ChannelOption.SO_KEEPALIVE, true)
-                .childOption(keepaliveIdle, KEEPALIVE_IDLE_SECONDS)
-                .childOption(keepaliveInterval, KEEPALIVE_INTERVAL_SECONDS)
-                .childOption(keepaliveProbes, KEEPALIVE_PROBES);
+        listener.childOption(ChannelOption.SO_KEEPALIVE, true);
+        if (keepaliveIdle != null && keepaliveInterval != null && keepaliveProbes != null) {
+            listener.childOption(keepaliveIdle, KEEPALIVE_IDLE_SECONDS)
+                    .childOption(keepaliveInterval, KEEPALIVE_INTERVAL_SECONDS)
+                    .childOption(keepaliveProbes, KEEPALIVE_PROBES);
+        }
     }
 
-    /** An option of the JDK's sockets, by name, because the class that has it is not part of every JDK. */
+    /** An option of the JDK's sockets, by name; null where it has none, and the system decides. */
     @SuppressWarnings("unchecked") // All of them are numbers.
-    private static ChannelOption<Integer> nio(String name) {
+    private static @Nullable ChannelOption<Integer> nio(String name) {
         try (SocketChannel any = SocketChannel.open()) {
             for (SocketOption<?> option : any.supportedOptions()) {
                 if (option.name().equals(name)) {
                     return NioChannelOption.of((SocketOption<Integer>) option);
                 }
             }
-            throw new IllegalStateException("this JDK's sockets have no option " + name);
+            return null;
         } catch (IOException broken) {
             throw new UncheckedIOException(broken);
         }
@@ -139,7 +141,9 @@ public enum Transport {
 
     /** Its options for that, for tests. */
     List<ChannelOption<Integer>> keepaliveOptions() {
-        return List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
+        return keepaliveIdle == null || keepaliveInterval == null || keepaliveProbes == null
+                ? List.of()
+                : List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
     }
 
     /** Its name in settings and logs. */
