@@ -94,7 +94,11 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
   shift 2
   case " $* " in
     # The hosts of a demo are started with the options that it has.
-    " serve "* | " cluster demo "*) archive=$folder/server.jsa ;;
+    " serve "* | " cluster demo "*)
+      archive=$folder/server.jsa
+      # A server without memory answers nothing any more: it ends, with status 3, and is restarted.
+      jvm_options=(-XX:+ExitOnOutOfMemoryError)
+      ;;
     " verify "* | " repair "* | " salvage "* | " dump "* | " log "* | " restore "*" --archive"[\ =]*) ;;
     *)
       archive=$folder/command.jsa

@@ -2,7 +2,7 @@ package io.caravan.server.app;
 
 import io.caravan.ListStore;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +17,7 @@ public final class Shutdown implements Runnable {
 
     private final Work work;
     private final Duration timeout;
+    private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean failed;
 
     /** Stops what is served. */
@@ -36,6 +37,10 @@ public final class Shutdown implements Runnable {
     public Shutdown(Work work, Duration timeout) {
         this.work = work;
         this.timeout = timeout;
+        // Now, because there may be no memory for another thread when the process is to end.
+        Thread limit = new Thread(this::haltInTime, "caravan-stop-limit");
+        limit.setDaemon(true);
+        limit.start();
     }
 
     /** The shutdown of a server and its store. */
@@ -57,12 +62,27 @@ public final class Shutdown implements Runnable {
 
     @Override
     public void run() {
+        begun.countDown();
         LOG.info("stopping");
-        int exitCode = CompletableFuture.supplyAsync(this::stop)
-                .completeOnTimeout(1, timeout.toNanos(), TimeUnit.NANOSECONDS)
-                .join();
-        LOG.info(exitCode == 0 ? "stopped" : "stopped, but not cleanly: every answered change is in the store's log");
-        Runtime.getRuntime().halt(exitCode);
+        halt(stop());
+    }
+
+    private void haltInTime() {
+        try {
+            begun.await();
+            TimeUnit.NANOSECONDS.sleep(timeout.toNanos());
+            halt(1);
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void halt(int code) {
+        try {
+            LOG.info(code == 0 ? "stopped" : "stopped, but not cleanly: every answered change is in the store's log");
+        } finally {
+            Runtime.getRuntime().halt(code);
+        }
     }
 
     private int stop() {
@@ -71,8 +91,8 @@ public final class Shutdown implements Runnable {
             Duration tenth = timeout.dividedBy(10);
             work.stop(tenth.multipliedBy(6), tenth.multipliedBy(9));
             return failed ? 1 : 0;
-        } catch (Exception problem) {
-            LOG.error("the stop failed: {}", problem.getMessage());
+        } catch (Exception | Error problem) {
+            LOG.error("the stop failed: {}", problem.toString());
             return 1;
         }
     }

@@ -58,6 +58,11 @@ public record HostPort(String host, int port) {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 
+    /** The form in which Redis names hosts, and its clients read them: without brackets, also around IPv6. */
+    public String unbracketed() {
+        return host + ":" + port;
+    }
+
     /** An address in the form that {@link #parse} reads. */
     public static String format(InetSocketAddress address) {
         return new HostPort(address.getAddress().getHostAddress(), address.getPort()).toString();

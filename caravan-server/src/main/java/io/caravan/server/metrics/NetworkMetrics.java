@@ -17,10 +17,18 @@ public final class NetworkMetrics {
         Figures<Network> clients = metrics.of(() -> network);
         clients.gauge(
                 "caravan.requests.held.bytes",
-                "Bytes of requests that have been read and not answered",
+                "Bytes that requests take which have been read and not answered",
                 Network::inFlightBytes);
+        clients.counter(
+                "caravan.requests.closed.connections",
+                "Connections closed because they did nothing while all requests together were at their limit",
+                Network::closedForRequests);
         clients.gauge(
                 "caravan.answers.held.bytes", "Bytes of answers that clients have not taken", Network::answerBytes);
+        clients.gauge(
+                "caravan.waits.held.bytes",
+                "Bytes for what clients wait for: channels, patterns, names in BLPOP, streams in /v1/live",
+                Network::waitBytes);
         clients.counter(
                 "caravan.answers.closed.connections",
                 "Connections closed because they took nothing while all answers together were at their limit",

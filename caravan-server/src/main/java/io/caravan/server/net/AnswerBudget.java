@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class AnswerBudget {
     static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** What clients wait for may take this part of the limit besides. */
+    private static final int WAITS_PART = 4;
 
     private final long limitBytes;
     private final long freeAgainBytes;
@@ -29,12 +31,18 @@ final class AnswerBudget {
     private final Set<AnswerMemory> connections = ConcurrentHashMap.newKeySet();
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final LongAdder closed = new LongAdder();
+    private final WaitBudget waits;
 
     /** A budget of which nothing is held; {@code timer} looks after clients that take nothing. */
     AnswerBudget(long limitBytes, EventExecutor timer) {
         this.limitBytes = limitBytes;
         this.freeAgainBytes = limitBytes - limitBytes / 8;
         this.timer = timer;
+        this.waits = new WaitBudget(limitBytes / WAITS_PART);
+    }
+
+    WaitBudget waits() {
+        return waits;
     }
 
     void opened(AnswerMemory connection) {

@@ -20,6 +20,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
 
     private final Channel channel;
     private final AnswerBudget budget;
+    private final WaitBudget.Share waits;
     private Runnable onRoom = () -> {};
     private boolean awaitingRoom;
     private long heldBytes;
@@ -29,7 +30,13 @@ public final class AnswerMemory extends ChannelDuplexHandler {
     AnswerMemory(Channel channel, AnswerBudget budget) {
         this.channel = channel;
         this.budget = budget;
+        this.waits = budget.waits().share(channel);
         budget.opened(this);
+    }
+
+    /** The connection's share of the memory for what clients wait for, of which answers come later. */
+    public WaitBudget.Share waits() {
+        return waits;
     }
 
     /** Sets what runs, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} should be called again. */
@@ -133,5 +140,6 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         }
         budget.closed(this);
         budget.add(-given);
+        waits.close();
     }
 }

@@ -1,46 +1,113 @@
 package io.caravan.server.net;
 
+import io.netty.util.concurrent.EventExecutor;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but
- * for one at a time, which may finish what it has begun, and is the exception until that is answered: without it,
- * connections that each hold part of a request would wait for each other. They are the exception in turn, in the order
- * in which they began to wait. Threads share it.
+ * The memory for requests that all connections together hold. Connections that hold much of it may take three quarters,
+ * those that hold little seven eighths, and the rest is for connections that hold nothing, so that small requests are
+ * read while large ones fill the memory.
+ *
+ * <p>When a connection finds no room, it reads no more, but for one at a time, which may finish what it has begun, and is
+ * the exception until that is answered: without it, connections that each hold part of a request would wait for each
+ * other. They are the exception in turn, in the order in which they began to wait. While there is no room for large
+ * requests, connections that hold memory and whose clients do nothing for a while are closed, those that hold most first.
+ * Threads share it.
  */
 final class InFlightBudget {
+    /** A connection that holds at most this, or a small part of the whole, holds little. */
+    private static final int LITTLE_BYTES = 16 * 1024;
+
     private final long limitBytes;
+    private final long limitForLittleBytes;
+    private final long limitForMuchBytes;
+    private final long littleBytes;
+    private final Duration patience;
+    private final EventExecutor timer;
     private final AtomicLong heldBytes = new AtomicLong();
     private final AtomicReference<@Nullable InFlight> excepted = new AtomicReference<>();
     private final Queue<InFlight> waiting = new ConcurrentLinkedQueue<>();
+    private final Set<InFlight> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean watching = new AtomicBoolean();
+    private final LongAdder closed = new LongAdder();
 
-    InFlightBudget(long limitBytes) {
+    /**
+     * A budget of which nothing is held.
+     *
+     * @param patience how long clients may do nothing while there is no room for large requests
+     * @param timer looks after them
+     */
+    InFlightBudget(long limitBytes, Duration patience, EventExecutor timer) {
         this.limitBytes = limitBytes;
+        this.limitForLittleBytes = limitBytes - limitBytes / 8;
+        this.limitForMuchBytes = limitBytes - limitBytes / 4;
+        this.littleBytes = Math.min(LITTLE_BYTES, limitBytes / 64);
+        this.patience = patience;
+        this.timer = timer;
+    }
+
+    Duration patience() {
+        return patience;
+    }
+
+    void opened(InFlight connection) {
+        connections.add(connection);
+    }
+
+    void closed(InFlight connection) {
+        connections.remove(connection);
+    }
+
+    long nanoTime() {
+        return timer.ticker().nanoTime();
     }
 
     void take(long bytes) {
-        heldBytes.addAndGet(bytes);
+        if (heldBytes.addAndGet(bytes) >= limitForMuchBytes) {
+            watch();
+        }
     }
 
     /** Gives bytes back, and wakes those that wait for them. */
     void give(long bytes) {
         long held = heldBytes.addAndGet(-bytes);
-        if (held < limitBytes && held + bytes >= limitBytes) {
+        if (crosses(limitForMuchBytes, held, bytes)
+                || crosses(limitForLittleBytes, held, bytes)
+                || crosses(limitBytes, held, bytes)) {
             wakeAll();
         }
     }
 
-    boolean full() {
-        return heldBytes.get() >= limitBytes;
+    private static boolean crosses(long limit, long held, long given) {
+        return held < limit && held + given >= limit;
+    }
+
+    /** Whether a connection that holds so many bytes may take more, as far as the others are concerned. */
+    boolean hasRoom(long connectionBytes) {
+        long limit = limitForMuchBytes;
+        if (connectionBytes == 0) {
+            limit = limitBytes;
+        } else if (connectionBytes <= littleBytes) {
+            limit = limitForLittleBytes;
+        }
+        return heldBytes.get() < limit;
     }
 
     /** Whether the connection may read on; if it holds {@code begun} requests only, it may be the exception. */
     boolean admits(InFlight connection, boolean begun) {
-        return !full() || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
+        return hasRoom(connection.heldBytes())
+                || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
     }
 
     /** Has the connection woken when it may have become admissible. */
@@ -85,7 +152,41 @@ final class InFlightBudget {
         }
     }
 
+    private void watch() {
+        if (watching.compareAndSet(false, true)) {
+            timer.schedule(this::look, patience.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void look() {
+        watching.set(false);
+        if (heldBytes.get() >= limitForMuchBytes) {
+            closeIdle();
+            watch();
+        }
+    }
+
+    /** Closes connections that wait for their clients, until an eighth of the memory for large requests is free. */
+    private void closeIdle() {
+        long changedBefore = nanoTime() - patience.toNanos();
+        long excess = heldBytes.get() - (limitForMuchBytes - limitForMuchBytes / 8);
+        var idle = connections.stream()
+                .filter(connection -> connection.idleSince(changedBefore, littleBytes))
+                .sorted(Comparator.comparingLong(InFlight::heldBytes).reversed())
+                .iterator();
+        while (excess > 0 && idle.hasNext()) {
+            InFlight greatest = idle.next();
+            excess -= greatest.heldBytes();
+            closed.increment();
+            greatest.closeIdle();
+        }
+    }
+
     long heldBytes() {
         return heldBytes.get();
+    }
+
+    long closedConnections() {
+        return closed.sum();
     }
 }

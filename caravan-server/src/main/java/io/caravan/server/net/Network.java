@@ -8,7 +8,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -17,11 +20,15 @@ import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.concurrent.RejectedExecutionHandlers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +40,9 @@ public final class Network implements AutoCloseable {
     /** The name of the handler that the deadlines stand behind. */
     private static final String IN_FLIGHT = "inFlight";
 
+    /** How long an event loop works off tasks before it looks at its sockets again. */
+    private static final long MAX_TASKS_MILLIS = 5;
+
     private static final int MAX_REFUSALS = 64;
     private static final Duration REFUSAL_PATIENCE = Duration.ofSeconds(1);
     private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
@@ -42,32 +52,63 @@ public final class Network implements AutoCloseable {
     /** For connections that are only told that they are refused. */
     private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
 
+    /** Sign what TLS needs signed when a connection begins. */
+    private final ExecutorService signers;
+
     private final ConnectionSlots slots;
     private final InFlightBudget inFlight;
     private final AnswerBudget answers;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
+    private volatile boolean closing;
 
     public Network(NetworkConfig config) {
         this.config = config;
-        this.loops = new MultiThreadIoEventLoopGroup(
-                config.loops(), new LoopThreads(), config.transport().handlers());
+        this.loops = new Loops();
+        this.signers = Executors.newFixedThreadPool(config.loops(), new DefaultThreadFactory("caravan-tls", true));
         NetworkLimits limits = config.limits();
         this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
-        this.inFlight = new InFlightBudget(limits.totalInFlightBytes());
+        this.inFlight = new InFlightBudget(limits.totalInFlightBytes(), limits.patience(), loops.next());
         this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
     }
 
-    /** Makes threads that may flush the store's log, and have Netty's own thread-local variables. */
-    private static final class LoopThreads extends DefaultThreadFactory {
+    /**
+     * Event loops that look at their sockets often. By default a loop works off tasks for up to a second first, and the
+     * connections of some clients are never without one.
+     */
+    private final class Loops extends MultiThreadIoEventLoopGroup {
+        Loops() {
+            super(config.loops(), new LoopThreads(), config.transport().handlers());
+        }
+
+        @Override
+        protected IoEventLoop newChild(Executor threads, IoHandlerFactory sockets, Object... none) {
+            return new SingleThreadIoEventLoop(
+                    this, threads, sockets, Integer.MAX_VALUE, RejectedExecutionHandlers.reject(), MAX_TASKS_MILLIS);
+        }
+    }
+
+    /**
+     * Makes threads that may flush the store's log, and have Netty's own thread-local variables. One that ends while the
+     * network is open throws, which {@link FatalErrors} takes for the end of the process.
+     */
+    final class LoopThreads extends DefaultThreadFactory {
         LoopThreads() {
             super("caravan-loop");
         }
 
         @Override
         protected Thread newThread(Runnable loop, String name) {
-            return new UninterruptibleThread(() -> FastThreadLocalThread.runWithFastThreadLocal(loop), name);
+            return new UninterruptibleThread(() -> run(loop), name);
+        }
+
+        private void run(Runnable loop) {
+            FastThreadLocalThread.runWithFastThreadLocal(loop);
+            if (!closing) {
+                throw new FatalErrors.EventLoopEndedException(
+                        Thread.currentThread().getName());
+            }
         }
     }
 
@@ -77,12 +118,11 @@ public final class Network implements AutoCloseable {
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
-        ChannelFuture bound = new ServerBootstrap()
-                .group(loops)
+        ServerBootstrap listener = new ServerBootstrap();
+        config.transport().keepAlive(listener);
+        ChannelFuture bound = listener.group(loops)
                 .channel(config.transport().listenerType())
                 .childOption(ChannelOption.TCP_NODELAY, true)
-                // Or a client whose machine or network is gone would keep its place for ever.
-                .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .childHandler(new Setup(protocol))
@@ -111,7 +151,7 @@ public final class Network implements AutoCloseable {
         protected void initChannel(Channel channel) {
             Tls tls = config.tls();
             if (tls != null) {
-                channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Tls.Failures());
+                channel.pipeline().addLast(tls.newHandler(channel.alloc(), signers), new Tls.Failures());
             }
             if (slots.take(channel)) {
                 accept(channel);
@@ -122,10 +162,11 @@ public final class Network implements AutoCloseable {
 
         private void accept(Channel channel) {
             NetworkLimits limits = config.limits();
-            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes());
             AnswerMemory written = new AnswerMemory(channel, answers);
+            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes(), written);
             channel.pipeline().addLast(written).addLast(IN_FLIGHT, requests);
             Connection connection = protocol.connect(channel, requests, written);
+            requests.onIdle(connection::requestTimedOut);
             // Before the protocol's handlers, which are asked how the connection stands.
             Duration idle = limits.idleTimeout() == null ? protocol.idleTimeout() : limits.idleTimeout();
             Deadlines.add(channel.pipeline(), IN_FLIGHT, connection, limits, idle);
@@ -153,7 +194,7 @@ public final class Network implements AutoCloseable {
         return connections;
     }
 
-    /** Bytes of requests that have been read and not answered. */
+    /** Bytes that requests take which have been read and not answered. */
     public long inFlightBytes() {
         return inFlight.heldBytes();
     }
@@ -161,6 +202,16 @@ public final class Network implements AutoCloseable {
     /** Bytes of answers that clients have not taken. */
     public long answerBytes() {
         return answers.heldBytes();
+    }
+
+    /** Bytes that clients take for what they wait for. */
+    public long waitBytes() {
+        return answers.waits().heldBytes();
+    }
+
+    /** How many connections were closed because they did nothing while requests were at their limit. */
+    public long closedForRequests() {
+        return inFlight.closedConnections();
     }
 
     /** How many connections were closed because they took nothing while answers were at their limit. */
@@ -210,6 +261,8 @@ public final class Network implements AutoCloseable {
     /** Stops the event loops, with whatever is still open. */
     @Override
     public void close() {
+        closing = true;
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        signers.shutdownNow();
     }
 }

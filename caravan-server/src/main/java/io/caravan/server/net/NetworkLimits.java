@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxConnections connections at a time, of all protocols; one too many is told so and closed
  * @param maxConnectionsPerAddress how many of them one address may have; this machine's own may have all
- * @param connectionInFlightBytes bytes of requests that a connection may have sent without their being answered; then
+ * @param connectionInFlightBytes what the requests of a connection may take in memory that have not been answered; then
  *     nothing more is read from it until they are
- * @param totalInFlightBytes the same for all connections together
+ * @param totalInFlightBytes the same for all connections together, of which large requests may take three quarters
  * @param totalAnswerBytes bytes of answers that clients have not taken, of all connections together; then reads wait
  * @param requestTimeout how long a request may take to arrive, from its first byte; a new connection's first request
  *     from when it was accepted
@@ -28,6 +28,8 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
+    /** The part of the request timeout for which a client may do nothing while requests are at their limit. */
+    private static final int PATIENCE_PART = 15;
 
     /** Half of the connections for one address, and a quarter of the JVM's memory each for requests and answers. */
     public static NetworkLimits defaults() {
@@ -41,6 +43,11 @@ public record NetworkLimits(
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(30),
                 null);
+    }
+
+    /** How long a client may do nothing while the requests of all connections together are at their limit. */
+    Duration patience() {
+        return requestTimeout.dividedBy(PATIENCE_PART);
     }
 
     /** How many of so many connections one address may have, when nothing else is said: half. */

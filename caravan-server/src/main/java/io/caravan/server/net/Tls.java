@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Executor;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -81,8 +82,9 @@ public final class Tls implements FileWatch.Reloadable {
         LOG.info("read {} again: new connections get its certificate", certificate);
     }
 
-    SslHandler newHandler(ByteBufAllocator allocator) {
-        return context.newHandler(allocator);
+    /** A handler whose signatures are made by these threads, because one takes as long as many requests. */
+    SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
+        return context.newHandler(allocator, signers);
     }
 
     /**
@@ -90,15 +92,21 @@ public final class Tls implements FileWatch.Reloadable {
      * client that speaks plain text it holds what that said, which may be a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
+        private static final LineLimit LINES = new LineLimit();
+
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable problem) {
             Throwable cause =
                     problem instanceof DecoderException && problem.getCause() != null ? problem.getCause() : problem;
             if (cause instanceof SSLException) {
-                LOG.info(
-                        "closing {}: {}",
-                        context.channel().remoteAddress(),
-                        cause instanceof NotSslRecordException ? "it does not speak TLS" : "TLS failed: " + cause);
+                long left = LINES.next();
+                if (left >= 0) {
+                    LOG.info(
+                            "closing {}: {} ({} more since the last line)",
+                            context.channel().remoteAddress(),
+                            cause instanceof NotSslRecordException ? "it does not speak TLS" : "TLS failed: " + cause,
+                            left);
+                }
                 context.close();
             } else {
                 context.fireExceptionCaught(problem);

@@ -1,51 +1,91 @@
 package io.caravan.server.net;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.uring.IoUring;
+import io.netty.channel.uring.IoUringChannelOption;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketOption;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** System interfaces for sockets. NIO works everywhere; the others are native to Linux. */
 public enum Transport {
-    NIO(() -> null, NioIoHandler::newFactory, NioServerSocketChannel.class, NioSocketChannel.class),
+    NIO(
+            () -> null,
+            NioIoHandler::newFactory,
+            NioServerSocketChannel.class,
+            NioSocketChannel.class,
+            nio("TCP_KEEPIDLE"),
+            nio("TCP_KEEPINTERVAL"),
+            nio("TCP_KEEPCOUNT")),
     EPOLL(
             Epoll::unavailabilityCause,
             EpollIoHandler::newFactory,
             EpollServerSocketChannel.class,
-            EpollSocketChannel.class),
+            EpollSocketChannel.class,
+            EpollChannelOption.TCP_KEEPIDLE,
+            EpollChannelOption.TCP_KEEPINTVL,
+            EpollChannelOption.TCP_KEEPCNT),
     IO_URING(
             IoUring::unavailabilityCause,
             IoUringIoHandler::newFactory,
             IoUringServerSocketChannel.class,
-            IoUringSocketChannel.class);
+            IoUringSocketChannel.class,
+            IoUringChannelOption.TCP_KEEPIDLE,
+            IoUringChannelOption.TCP_KEEPINTVL,
+            IoUringChannelOption.TCP_KEEPCNT);
+
+    /** How soon the system finds that a client's machine or network is gone, from the last byte that came. */
+    public static final Duration KEEPALIVE = Duration.ofSeconds(300);
+
+    private static final int KEEPALIVE_PROBES = 3;
+    private static final int KEEPALIVE_INTERVAL_SECONDS = (int) KEEPALIVE.toSeconds() / 3 / KEEPALIVE_PROBES;
+    private static final int KEEPALIVE_IDLE_SECONDS = (int) KEEPALIVE.toSeconds() * 2 / 3;
 
     private final Supplier<@Nullable Throwable> unavailable;
     private final Supplier<IoHandlerFactory> handlers;
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
+    private final @Nullable ChannelOption<Integer> keepaliveIdle;
+    private final @Nullable ChannelOption<Integer> keepaliveInterval;
+    private final @Nullable ChannelOption<Integer> keepaliveProbes;
 
     Transport(
             Supplier<@Nullable Throwable> unavailable,
             Supplier<IoHandlerFactory> handlers,
             Class<? extends ServerChannel> listenerType,
-            Class<? extends Channel> clientType) {
+            Class<? extends Channel> clientType,
+            @Nullable ChannelOption<Integer> keepaliveIdle,
+            @Nullable ChannelOption<Integer> keepaliveInterval,
+            @Nullable ChannelOption<Integer> keepaliveProbes) {
         this.unavailable = unavailable;
         this.handlers = handlers;
         this.listenerType = listenerType;
         this.clientType = clientType;
+        this.keepaliveIdle = keepaliveIdle;
+        this.keepaliveInterval = keepaliveInterval;
+        this.keepaliveProbes = keepaliveProbes;
     }
 
     /** The best one that this machine supports. */
@@ -69,6 +109,41 @@ public enum Transport {
     /** For connections to other servers. */
     public Class<? extends Channel> clientType() {
         return clientType;
+    }
+
+    /**
+     * Has the system look whether clients are still there, or one whose machine or network is gone would keep its place
+     * forever.
+     */
+    void keepAlive(ServerBootstrap listener) {
+        listener.childOption(ChannelOption.SO_KEEPALIVE, true);
+        if (keepaliveIdle != null && keepaliveInterval != null && keepaliveProbes != null) {
+            listener.childOption(keepaliveIdle, KEEPALIVE_IDLE_SECONDS)
+                    .childOption(keepaliveInterval, KEEPALIVE_INTERVAL_SECONDS)
+                    .childOption(keepaliveProbes, KEEPALIVE_PROBES);
+        }
+    }
+
+    /** An option of the JDK's sockets, by name; null where it has none, and the system decides. */
+    @SuppressWarnings("unchecked") // All of them are numbers.
+    private static @Nullable ChannelOption<Integer> nio(String name) {
+        try (SocketChannel any = SocketChannel.open()) {
+            for (SocketOption<?> option : any.supportedOptions()) {
+                if (option.name().equals(name)) {
+                    return NioChannelOption.of((SocketOption<Integer>) option);
+                }
+            }
+            return null;
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
+    }
+
+    /** Its options for that, for tests. */
+    List<ChannelOption<Integer>> keepaliveOptions() {
+        return keepaliveIdle == null || keepaliveInterval == null || keepaliveProbes == null
+                ? List.of()
+                : List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
     }
 
     /** Its name in settings and logs. */

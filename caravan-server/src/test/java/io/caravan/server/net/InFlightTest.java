@@ -4,22 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Connections get on in turn while all together hold as much as they may. */
 class InFlightTest {
     private static final int LIMIT = 100;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    private final InFlightBudget budget = new InFlightBudget(LIMIT);
+    private final EmbeddedChannel timer = new EmbeddedChannel();
+    private final InFlightBudget budget = new InFlightBudget(LIMIT, PATIENCE, timer.eventLoop());
 
     /** A connection whose requests are answered as soon as they have come whole. */
     private final class Client {
         final EmbeddedChannel channel = new EmbeddedChannel();
-        final InFlight inFlight = new InFlight(channel, budget, LIMIT);
+        final InFlight inFlight = new InFlight(channel, budget, LIMIT, Unbounded.answers(channel));
         boolean reads;
 
         Client() {
             inFlight.onRoom(() -> reads = inFlight.mayRead());
+            inFlight.onIdle(channel::close);
             channel.pipeline().addLast(inFlight);
         }
 
@@ -31,6 +37,16 @@ class InFlightTest {
             }
             inFlight.settle(unfinished);
             reads = inFlight.mayRead();
+        }
+
+        /** Has part of a request read, and goes on only if it may. */
+        void begin(int bytes) {
+            send(bytes, false, (int) inFlight.heldBytes() + bytes);
+        }
+
+        boolean open() {
+            channel.runPendingTasks();
+            return channel.isOpen();
         }
 
         boolean reads() {
@@ -94,5 +110,105 @@ class InFlightTest {
         first.channel.close();
         assertThat(last.reads()).isTrue();
         assertThat(budget.heldBytes()).isEqualTo(10);
+    }
+
+    @BeforeEach
+    void freeze() {
+        timer.freezeTime();
+    }
+
+    private void pass(Duration time) {
+        timer.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
+        timer.runScheduledPendingTasks();
+    }
+
+    @Test
+    void whatIsDecodedCountsToo() {
+        Client client = new Client();
+        client.send(10, true, 10);
+        client.inFlight.hold(50);
+        assertThat(budget.heldBytes()).isEqualTo(60);
+        assertThat(client.inFlight.mayDecode()).isTrue();
+        client.inFlight.hold(LIMIT);
+        assertThat(client.inFlight.mayDecode()).isFalse();
+        client.inFlight.settle(0);
+        assertThat(client.inFlight.mayDecode()).isTrue();
+        assertThat(budget.heldBytes()).isZero();
+    }
+
+    @Test
+    void noMemoryIsGrantedForDecodingWhileThereIsNoRoomButToOne() {
+        Client first = new Client();
+        Client second = new Client();
+        first.begin(LIMIT / 2);
+        second.begin(LIMIT / 2);
+        assertThat(first.inFlight.tryHold(10)).isFalse();
+        assertThat(second.inFlight.tryHold(10)).isTrue();
+        assertThat(budget.heldBytes()).isEqualTo(LIMIT + 10);
+    }
+
+    @Test
+    void whoHoldsNothingIsReadWhileOthersFillTheirPart() {
+        Client large = new Client();
+        Client alsoLarge = new Client();
+        large.begin(LIMIT * 3 / 8);
+        alsoLarge.begin(LIMIT * 3 / 8 + 1);
+        assertThat(budget.hasRoom(LIMIT)).isFalse();
+        Client small = new Client();
+        small.begin(1);
+        assertThat(small.reads()).isTrue();
+        small.begin(LIMIT / 8);
+        assertThat(small.reads()).isFalse();
+        Client another = new Client();
+        assertThat(another.inFlight.mayRead()).isTrue();
+    }
+
+    @Test
+    void clientsThatSendHalfOfARequestAndNoMoreAreClosedSoonWhenOthersNeedTheMemory() {
+        Client greatest = new Client();
+        Client lesser = new Client();
+        Client working = new Client();
+        greatest.begin(LIMIT / 2);
+        lesser.begin(LIMIT / 4 - 1);
+        pass(PATIENCE);
+        pass(PATIENCE);
+        assertThat(greatest.open()).isTrue();
+
+        working.send(LIMIT / 2, true, 0);
+        working.begin(10);
+        pass(PATIENCE);
+        assertThat(greatest.open()).isFalse();
+        assertThat(lesser.open()).isTrue();
+        assertThat(working.open()).isTrue();
+        assertThat(budget.closedConnections()).isOne();
+        assertThat(working.reads()).isTrue();
+    }
+
+    @Test
+    void theExceptionThatDoesNotGoOnIsClosed() {
+        Client holder = new Client();
+        Client next = new Client();
+        holder.begin(LIMIT);
+        next.begin(10);
+        assertThat(next.reads()).isFalse();
+        pass(PATIENCE);
+        assertThat(holder.open()).isFalse();
+        assertThat(next.open()).isTrue();
+        assertThat(next.reads()).isTrue();
+    }
+
+    @Test
+    void whatWaitsForTheServerIsNotClosed() {
+        Client waits = new Client();
+        waits.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[LIMIT]));
+        waits.inFlight.requestCame();
+        waits.inFlight.mayRead();
+        pass(PATIENCE);
+        pass(PATIENCE);
+        assertThat(waits.open()).isTrue();
+        waits.inFlight.waitingFor(PATIENCE::toNanos);
+        pass(PATIENCE);
+        assertThat(waits.open()).isFalse();
+        assertThat(budget.heldBytes()).isZero();
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.server.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.testing.Eventually;
 import io.netty.buffer.ByteBuf;
@@ -12,10 +13,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of connections, whatever is spoken on them. */
 class NetworkTest {
@@ -99,14 +104,44 @@ class NetworkTest {
         }
     }
 
-    @Test
-    void theSystemLooksWhetherClientsAreStillThere() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void theSystemLooksWhetherClientsAreStillThere(Transport transport) throws Exception {
+        assumeTrue(transport.unavailable() == null);
+        Network each = new Network(new NetworkConfig(transport, 1, NetworkLimits.defaults(), null));
         protocol.setup.countDown();
-        try (Socket client = connect()) {
+        InetSocketAddress there =
+                each.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "--test", protocol);
+        try (Socket client = new Socket(there.getAddress(), there.getPort())) {
             assertThat(client.isConnected()).isTrue();
-            Eventually.await("it is there", () -> network.connections().size() == 1);
+            Eventually.await("it is there", () -> each.connections().size() == 1);
             assertThat(protocol.channel.config().getOption(ChannelOption.SO_KEEPALIVE))
                     .isTrue();
+            List<Integer> options = transport.keepaliveOptions().stream()
+                    .map(option -> protocol.channel.config().getOption(option))
+                    .toList();
+            assertThat(options).containsExactly(200, 33, 3);
+            assertThat(options.get(0) + options.get(1) * options.get(2))
+                    .isLessThanOrEqualTo((int) Transport.KEEPALIVE.toSeconds());
+        } finally {
+            each.drain(PATIENCE);
+            each.close();
         }
+    }
+
+    @Test
+    void anEventLoopThatEndsWhileTheNetworkIsOpenIsFatal() throws Exception {
+        AtomicReference<Throwable> problem = new AtomicReference<>();
+        Thread broken = network.new LoopThreads().newThread(() -> {});
+        broken.setUncaughtExceptionHandler((thread, thrown) -> problem.set(thrown));
+        broken.start();
+        broken.join();
+        assertThat(FatalErrors.fatal(problem.get())).isTrue();
+        network.close();
+        Thread closed = network.new LoopThreads().newThread(() -> {});
+        closed.setUncaughtExceptionHandler((thread, thrown) -> problem.set(null));
+        closed.start();
+        closed.join();
+        assertThat(problem.get()).isNotNull();
     }
 }

@@ -1,13 +1,15 @@
 package io.caravan.server.net;
 
 import io.netty.channel.Channel;
+import java.time.Duration;
 
 /** Shares of memory that are never at a limit, for tests of protocols. */
 public final class Unbounded {
     private Unbounded() {}
 
     public static InFlight inFlight(Channel channel) {
-        return new InFlight(channel, new InFlightBudget(Long.MAX_VALUE), Long.MAX_VALUE);
+        InFlightBudget budget = new InFlightBudget(Long.MAX_VALUE, Duration.ofSeconds(1), channel.eventLoop());
+        return new InFlight(channel, budget, Long.MAX_VALUE, answers(channel));
     }
 
     public static AnswerMemory answers(Channel channel) {

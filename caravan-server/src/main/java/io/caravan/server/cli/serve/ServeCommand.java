@@ -19,6 +19,7 @@ import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
 import io.caravan.server.document.Backups;
+import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -220,6 +221,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     private void stopWith(Shutdown shutdown) {
+        FatalErrors.haltProcess();
         startWatches();
         Runtime.getRuntime().addShutdownHook(new Thread(shutdown, "caravan-shutdown"));
     }

@@ -7,7 +7,6 @@ import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
-import io.caravan.server.protocol.resp.codec.RequestDecoder;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.Change;
@@ -31,14 +30,16 @@ import org.jspecify.annotations.Nullable;
  * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
  * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
  * none after it. Nothing runs while the store has no room, a write waits for a document from the archive, too many
- * answers are pending, or the client does not take its answers; {@link #full()} then tells the connection to stop
- * reading. Used only on the event loop.
+ * answers are pending, the client does not take its answers, or its turn is over; {@link #full()} then tells the connection
+ * to stop reading. Used only on the event loop.
  */
-final class CommandRunner implements RequestDecoder.Intake {
+final class CommandRunner {
     /** Requests that may wait to be run; those read from the socket already may exceed it. */
     private static final int MAX_WAITING = 128;
 
     private static final int MAX_READS_TOGETHER = 64;
+    /** How long a connection keeps its event loop, unless a single command takes longer. */
+    private static final long TURN_NANOS = 500_000;
 
     private final RespProtocol protocol;
     private final Channel channel;
@@ -50,8 +51,8 @@ final class CommandRunner implements RequestDecoder.Intake {
     private final RespLimits limits;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
-    /** Reads that are under way. */
-    private @Nullable ReadBatch batch;
+    /** Reads that are under way. Other threads look at it. */
+    private volatile @Nullable ReadBatch batch;
     /** Whether the reads have left their thread. */
     private boolean batchPaused;
 
@@ -60,6 +61,10 @@ final class CommandRunner implements RequestDecoder.Intake {
     private @Nullable PendingReply undecided;
 
     private boolean refusedLast;
+    /** When the turn began; 0 before its first command. */
+    private long turnNanos;
+
+    private boolean turnOver;
 
     /**
      * Makes a runner.
@@ -90,22 +95,12 @@ final class CommandRunner implements RequestDecoder.Intake {
         return session.quitting() || mustWait();
     }
 
-    /** Always open after the last request: what follows is dropped. */
-    @Override
-    public boolean open() {
-        return session.quitting() || !mustWait();
-    }
-
-    @Override
-    public boolean stranger() {
-        return session.stranger();
-    }
-
     /** A stranger's request may authenticate it, and the limits of the next one depend on that. */
-    private boolean mustWait() {
+    boolean mustWait() {
         return awaitingRoom
+                || turnOver
                 || awaitingDocument()
-                || !waiting.isEmpty() && stranger()
+                || !waiting.isEmpty() && session.stranger()
                 || waiting.size() >= MAX_WAITING
                 || replies.size() >= limits.maxPending()
                 || !answersAreTaken();
@@ -121,6 +116,20 @@ final class CommandRunner implements RequestDecoder.Intake {
         return refusedLast;
     }
 
+    /** For how long a request has waited that may wait for as long as its client likes; 0 if none does. On any thread. */
+    long waitingNanos() {
+        ReadBatch current = batch;
+        return current == null ? 0 : current.waitingNanos();
+    }
+
+    /** Ends the turn; returns whether it was over, so that there may be more to run in the next one. */
+    boolean endTurn() {
+        boolean wasOver = turnOver;
+        turnNanos = 0;
+        turnOver = false;
+        return wasOver;
+    }
+
     /** Drops what waits, because the connection is gone. */
     void close() {
         session.quit();
@@ -129,8 +138,9 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     /** Runs what can be run now. */
     void run() {
-        if (batch != null && batchPaused) {
-            goOnReading(batch);
+        ReadBatch reads = batch;
+        if (reads != null && batchPaused) {
+            goOnReading(reads);
         }
         while (batch == null
                 && !awaitingRoom
@@ -138,9 +148,19 @@ final class CommandRunner implements RequestDecoder.Intake {
                 && replies.size() < limits.maxPending()
                 && answersAreTaken()
                 && !waiting.isEmpty()
-                && answerHasRoom()) {
+                && answerHasRoom()
+                && inTurn()) {
             runNext();
         }
+    }
+
+    private boolean inTurn() {
+        long now = System.nanoTime();
+        if (turnNanos == 0) {
+            turnNanos = now;
+        }
+        turnOver |= now - turnNanos > TURN_NANOS;
+        return !turnOver;
     }
 
     private void goOnReading(ReadBatch paused) {
@@ -245,7 +265,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             }
         } catch (UnpreparedException unprepared) {
             Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
-            readWith(apart, command, place, false);
+            readWith(apart, command, place, false, false);
         }
     }
 
@@ -288,17 +308,17 @@ final class CommandRunner implements RequestDecoder.Intake {
     private void read() {
         Command command = (Command) waiting.element();
         CommandSpec spec = Objects.requireNonNull(nextRead());
-        readWith(spec.action(), command, takePlace(), spec.looks());
+        readWith(spec.action(), command, takePlace(), spec.looks(), spec.blocks());
     }
 
     /** Hands a read to a reading thread, together with those that follow it. */
-    private void readWith(Action first, Command of, PendingReply place, boolean looks) {
+    private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
         ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
-        reads.add(first, of, place, looks);
+        reads.add(first, of, place, looks, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(next.action(), command, takePlace(), next.looks());
+            reads.add(next.action(), command, takePlace(), next.looks(), next.blocks());
             next = nextRead();
         }
         batch = reads;

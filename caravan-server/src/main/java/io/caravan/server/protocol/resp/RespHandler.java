@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
+import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.resp.codec.Request;
@@ -62,10 +63,29 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress, () -> inProgress);
         protocol.listening(session, channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
-        this.decoder = new RequestDecoder(protocol.limits(), runner);
+        this.decoder = new RequestDecoder(protocol.limits(), new Intake());
         this.inFlight = inFlight;
         inFlight.onRoom(this::progress);
+        inFlight.waitingFor(runner::waitingNanos);
         answers.onRoom(this::progress);
+    }
+
+    /** What is asked before requests are decoded. After the last request all may come: what follows is dropped. */
+    private final class Intake implements RequestDecoder.Intake {
+        @Override
+        public boolean open() {
+            return session.quitting() || !runner.mustWait() && inFlight.mayDecode();
+        }
+
+        @Override
+        public boolean stranger() {
+            return session.stranger();
+        }
+
+        @Override
+        public boolean grant(long bytes) {
+            return session.quitting() || inFlight.tryHold(bytes);
+        }
     }
 
     /** Decodes the requests; comes before this in the pipeline. */
@@ -140,8 +160,9 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /**
-     * Runs and writes what it can. Writing can make room to run more, and the socket can call back meanwhile. A failure
-     * ends this connection, and no other on the loop.
+     * Runs and writes what it can, for one turn: other connections of the loop have theirs before the next one. Writing
+     * can make room to run more, and the socket can call back meanwhile. A failure ends this connection, and no other on
+     * the loop.
      */
     private void progress() {
         moreProgress = true;
@@ -155,11 +176,16 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 runner.run();
                 moreProgress |= replies.flush();
                 moreProgress |= decodeMore();
+                moreProgress |= !moreProgress && readOnOrClose();
             }
-            readOnOrClose();
+            if (runner.endTurn()) {
+                // A scheduled task runs after the loop has looked at all sockets, other than one that is executed.
+                channel.eventLoop().schedule(this::progress, 1, TimeUnit.NANOSECONDS);
+            }
         } catch (Throwable broken) {
             LOG.error("closing {}", channel.remoteAddress(), broken);
             channel.close();
+            FatalErrors.report(broken);
         } finally {
             inProgress = false;
         }
@@ -172,15 +198,18 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         return requests != before;
     }
 
-    private void readOnOrClose() {
-        if (answeredAll()) {
-            inFlight.settle(decoder.unfinishedBytes());
+    /** Returns whether there is room now for what was held back. */
+    private boolean readOnOrClose() {
+        if (runner.idle()) {
+            inFlight.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());
         }
         closeWhenDone();
+        boolean reads = !runner.full() && channel.isWritable() && inFlight.mayRead();
         // Do not read again after the end of input: epoll may have forgotten the socket.
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
-            channel.config().setAutoRead(!runner.full() && channel.isWritable() && inFlight.mayRead());
+            channel.config().setAutoRead(reads);
         }
+        return reads && decoder.heldBack() && inFlight.mayDecode();
     }
 
     private boolean answeredAll() {
@@ -217,6 +246,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
         } else {
             LOG.error("closing {}", channel.remoteAddress(), cause);
+            FatalErrors.report(cause);
         }
         context.close();
     }

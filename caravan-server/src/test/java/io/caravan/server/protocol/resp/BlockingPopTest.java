@@ -246,12 +246,11 @@ class BlockingPopTest extends RespTestBase {
         sendPop(client, "0", more);
         assertThat(client.read()).isEqualTo("-ERR BLPOP takes at most 1024 names, not 1025");
         List<RespClient> waiters = new ArrayList<>();
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < 4; i++) {
             waiters.add(waitFor(names));
         }
-        fails("ERR clients wait for 65536 names already", "BLPOP", "k", "0");
         waiters.get(0).close();
-        awaitWaiting(63 * 1_024);
+        awaitWaiting(3 * 1_024);
         answers("nullarray", "BLPOP", "k", "0.01");
         for (RespClient waiter : waiters) {
             waiter.close();

@@ -51,7 +51,8 @@ class PermissionTest extends RespTestBase {
         answers("+OK", "LTRIM", "k", "1", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LRANGE", "k", "0", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LPOP", "k");
-        answers("[$0, []]", "SCAN", "0", "COUNT", "5000");
+        fails("NOPERM User writer has no permissions to run the 'scan' command", "SCAN", "0", "COUNT", "5000");
+        fails("NOPERM User writer has no permissions to run the 'keys' command", "KEYS", "*");
         fails("NOPERM User writer has no permissions to run the 'info' command", "INFO");
         fails("NOPERM User writer has no permissions to run the 'caravan.backup' command", "CARAVAN.BACKUP", "b");
         fails("NOPERM User writer has no permissions to run the 'caravan.space' command", "CARAVAN.SPACE", "LIST");

@@ -179,7 +179,10 @@ class SlowReaderTest extends RespTestBase {
                 metrics);
         ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {}, () -> true);
         CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
-        own.onRoom(runner::run);
+        own.onRoom(() -> {
+            runner.endTurn();
+            runner.run();
+        });
         others.hold(VALUE_BYTES);
         runner.offer(command("RPUSH", "k", "v"));
         runner.offer(command("LINDEX", "k", "0"));

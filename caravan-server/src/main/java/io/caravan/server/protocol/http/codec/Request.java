@@ -72,7 +72,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
             return new Problem(414, "url_too_long", "the request's first line is too long");
         }
         if (cause instanceof TooLongHttpHeaderException) {
-            return new Problem(431, "headers_too_large", "the request's headers are too large");
+            return new Problem(431, "headers_too_large", "the request's headers are too large or too many");
         }
         return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
     }

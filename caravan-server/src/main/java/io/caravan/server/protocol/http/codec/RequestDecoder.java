@@ -4,9 +4,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +26,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
     private static final int MAX_PART_BYTES = 64 * 1024;
+    /** Each takes many times its bytes in memory. */
+    private static final int MAX_HEADERS = 128;
 
     private final BooleanSupplier busy;
     /** Null when no bytes are held back. */
@@ -34,6 +41,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
                 .setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEADER_BYTES)
                 .setMaxChunkSize(MAX_PART_BYTES)
+                .setHeadersFactory(new FewHeaders(DefaultHttpHeadersFactory.headersFactory()))
+                .setTrailersFactory(new FewHeaders(DefaultHttpHeadersFactory.trailersFactory()))
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true));
@@ -43,6 +52,11 @@ public final class RequestDecoder extends HttpRequestDecoder {
     /** Whether bytes wait for the current request to end. */
     public boolean holding() {
         return holding != null;
+    }
+
+    /** Bytes that wait undecoded. */
+    public int heldBytes() {
+        return actualReadableBytes();
     }
 
     /** Whether part of a head, or of a chunk of a body, has arrived. */
@@ -95,6 +109,32 @@ public final class RequestDecoder extends HttpRequestDecoder {
             context.fireUserEventTriggered(event);
         } else {
             super.userEventTriggered(context, event);
+        }
+    }
+
+    /** Makes headers that reject one too many before it takes memory. */
+    private static final class FewHeaders implements HttpHeadersFactory {
+        private final DefaultHttpHeadersFactory usual;
+
+        FewHeaders(DefaultHttpHeadersFactory usual) {
+            this.usual = usual;
+        }
+
+        @Override
+        public HttpHeaders newHeaders() {
+            AtomicInteger count = new AtomicInteger();
+            return usual.withNameValidator(name -> {
+                        if (count.incrementAndGet() > MAX_HEADERS) {
+                            throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
+                        }
+                        usual.getNameValidator().validateName(name);
+                    })
+                    .newHeaders();
+        }
+
+        @Override
+        public HttpHeaders newEmptyHeaders() {
+            return newHeaders();
         }
     }
 }

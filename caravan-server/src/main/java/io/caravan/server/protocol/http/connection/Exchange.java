@@ -29,7 +29,7 @@ public final class Exchange {
     private final ResponseWriter writer;
     private final Route route;
     private final Principal principal;
-    private final Request request;
+    private Request request;
     private final Runnable ended;
     private final long startedNanos = System.nanoTime();
     private final List<Runnable> endActions = new ArrayList<>(1);
@@ -39,6 +39,7 @@ public final class Exchange {
     private boolean finished;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
+    private Runnable bodyReleased = () -> {};
 
     /** An exchange without an answer yet; {@code ended} runs on the event loop when the answer has been written. */
     public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
@@ -52,6 +53,17 @@ public final class Exchange {
 
     public Request request() {
         return request;
+    }
+
+    /** Gives the memory of the request's body back, which is not needed any more; on the event loop. */
+    public void releaseBody() {
+        request = request.withBody(new byte[0]);
+        bodyReleased.run();
+    }
+
+    /** Sets what runs when the body is released. */
+    void onBodyReleased(Runnable action) {
+        bodyReleased = action;
     }
 
     public Route route() {

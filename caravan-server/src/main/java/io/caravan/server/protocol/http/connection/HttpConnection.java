@@ -2,6 +2,7 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
+import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -37,6 +38,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
+    /** Memory of a header besides its bytes, about. */
+    private static final int HEADER_OVERHEAD_BYTES = 128;
+
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     private final Channel channel;
@@ -93,7 +97,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private void readMore() {
         if (exchange == null) {
-            inFlight.settle(incoming == null ? 0 : incoming.bytes());
+            inFlight.settle(incoming == null ? 0 : incoming.heldBytes());
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
     }
@@ -101,6 +105,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private void begin(HttpRequest head) {
         ResponseWriter response = writer(head);
         writer = response;
+        inFlight.hold((long) head.headers().size() * HEADER_OVERHEAD_BYTES);
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
@@ -130,7 +135,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             if (content.decoderResult().isFailure()) {
                 throw Request.malformed(content.decoderResult().cause());
             }
-            begun.add(content.content());
+            inFlight.hold(begun.add(content.content()));
         } catch (Problem refused) {
             refuse(response, refused);
             return;
@@ -141,6 +146,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             Exchange whole = new Exchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
             exchange = whole;
             request++;
+            whole.onBodyReleased(() -> inFlight.settle(decoder.heldBytes(), false));
             whole.run(() -> whole.route().endpoint().handle(whole));
         }
     }
@@ -257,6 +263,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
         } else {
             LOG.error("closing {}", channel.remoteAddress(), cause);
+            FatalErrors.report(cause);
         }
         context.close();
     }

@@ -62,18 +62,23 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Number of the body's bytes that have arrived. */
-    int bytes() {
-        return bytes;
+    /** Memory that the part of the body takes that has arrived; until it is complete, it has room to grow. */
+    long heldBytes() {
+        return bytes + (long) body.size();
     }
 
-    /** Adds the next part of the body. Throws {@link Problem} when that makes it too long. */
-    public void add(ByteBuf part) {
+    /**
+     * Adds the next part of the body, and returns what it takes in memory besides its bytes. Throws {@link Problem} when
+     * that makes it too long.
+     */
+    public int add(ByteBuf part) {
         checkLength((long) bytes + part.readableBytes());
         bytes += part.readableBytes();
-        if (route.takesBody()) {
-            body.writeBytes(ByteBufUtil.getBytes(part));
+        if (!route.takesBody()) {
+            return 0;
         }
+        body.writeBytes(ByteBufUtil.getBytes(part));
+        return part.readableBytes();
     }
 
     /** The complete request. */

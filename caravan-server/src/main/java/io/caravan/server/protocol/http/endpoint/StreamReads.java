@@ -3,11 +3,13 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.WaitBudget;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.security.Permission;
 import java.util.List;
 import java.util.Set;
@@ -16,6 +18,9 @@ import java.util.Set;
 public final class StreamReads {
     /** The name of the route of {@link #follow}. */
     public static final String FOLLOW = "followStreams";
+
+    /** Memory of a stream that is followed, besides its name, about. */
+    private static final int FOLLOWED_BYTES = 512;
 
     private final Endpoints endpoints;
 
@@ -57,8 +62,28 @@ public final class StreamReads {
                     .readiness()
                     .documents()
                     .requireHere(starts.stream().map(LiveBody.Start::name).toList());
+            take(exchange, starts);
             LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
             exchange.loop().execute(() -> streams.start(endpoints.config().eventStream()));
+        });
+    }
+
+    /** Takes memory for as long as streams are followed. */
+    private static void take(Exchange exchange, List<LiveBody.Start> starts) {
+        long bytes = 0;
+        for (LiveBody.Start start : starts) {
+            bytes += FOLLOWED_BYTES + start.name().toBytes().length;
+        }
+        long taken = bytes;
+        WaitBudget.Share waits = exchange.answers().waits();
+        if (!waits.take(taken)) {
+            throw Readiness.unavailable(
+                    "too_many_streams",
+                    "this connection, or all of them, follow as many streams as the server has memory for; follow fewer");
+        }
+        exchange.onLoop(() -> {
+            exchange.atEnd(() -> waits.give(taken));
+            exchange.releaseBody();
         });
     }
 

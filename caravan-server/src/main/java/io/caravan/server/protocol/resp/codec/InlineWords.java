@@ -17,6 +17,17 @@ final class InlineWords {
         this.line = line;
     }
 
+    /** The number of words that the line has at most. */
+    static int most(byte[] line) {
+        int most = 0;
+        for (int i = 0; i < line.length; i++) {
+            if (!isSpace(line[i]) && (i == 0 || isSpace(line[i - 1]))) {
+                most++;
+            }
+        }
+        return most;
+    }
+
     /** The line's words, or null when its quotes do not match. */
     static byte @Nullable [][] split(byte[] line) {
         InlineWords words = new InlineWords(line);

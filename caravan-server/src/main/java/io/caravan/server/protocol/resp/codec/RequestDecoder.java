@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp.codec;
 
+import io.caravan.server.net.LineLimit;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -21,10 +22,12 @@ import org.slf4j.LoggerFactory;
  * is passed on and all further bytes are dropped.
  *
  * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the
- * bytes that it is made of. What waits stays bytes, until {@link #resume}.
+ * bytes that it is made of. Memory for words is asked for before it is taken, and what gets none stays bytes, as do
+ * requests that wait, until {@link #resume}.
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
+    private static final LineLimit LINES = new LineLimit();
     /** What a request of HTTP begins with that has a body, and a line that each has before its body. */
     private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
 
@@ -33,6 +36,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
+    /** Memory is asked for in pieces of at least this. */
+    private static final int PIECE_BYTES = 4 * 1024;
     /** More digits than any length within the limits has. */
     private static final int MAX_DIGITS = 18;
 
@@ -45,6 +50,9 @@ public final class RequestDecoder extends ByteToMessageDecoder {
 
     private @Nullable ChannelHandlerContext context;
     private boolean heldBack;
+    /** Memory that was granted and is not used yet. */
+    private long grantedBytes;
+
     private boolean malformed;
     /** Words of the request that have arrived, in the first {@link #wordCount} places. */
     private byte[][] words = NO_WORDS;
@@ -66,6 +74,9 @@ public final class RequestDecoder extends ByteToMessageDecoder {
 
         /** Whether the client has yet to authenticate: then little memory is spent on its requests. */
         boolean stranger();
+
+        /** Grants so many bytes of memory beside those that were received; returns false when there is no room now. */
+        boolean grant(long bytes);
     }
 
     public RequestDecoder(RespLimits limits, Intake intake) {
@@ -142,6 +153,20 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
 
+    /** Takes memory; returns false, and holds the bytes back, when there is none. */
+    private boolean grants(long bytes) {
+        if (grantedBytes < bytes) {
+            long more = Math.max(PIECE_BYTES, bytes - grantedBytes);
+            if (!intake.grant(more)) {
+                heldBack = true;
+                return false;
+            }
+            grantedBytes += more;
+        }
+        grantedBytes -= bytes;
+        return true;
+    }
+
     private boolean arrayLength(ByteBuf in) {
         long length = number(in, INVALID_ARRAY);
         if (length == INCOMPLETE) {
@@ -178,7 +203,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     private boolean word(ByteBuf in, List<Object> out) {
-        if (in.readableBytes() < wordBytes + LINE_END_BYTES) {
+        int overhead = RespLimits.WORD_OVERHEAD_BYTES + (wordCount == 0 ? RespLimits.REQUEST_OVERHEAD_BYTES : 0);
+        if (in.readableBytes() < wordBytes + LINE_END_BYTES || !grants(overhead)) {
             return false;
         }
         byte[] word = new byte[wordBytes];
@@ -235,9 +261,15 @@ public final class RequestDecoder extends ByteToMessageDecoder {
             lineScanned = lineBytes;
             return false;
         }
-        lineScanned = 0;
         byte[] line = new byte[lineBytes];
-        in.readBytes(line).skipBytes(1);
+        in.getBytes(start, line);
+        int mostWords = InlineWords.most(line);
+        if (mostWords > 0 && !grants(RespLimits.REQUEST_OVERHEAD_BYTES + mostWords * RespLimits.WORD_OVERHEAD_BYTES)) {
+            lineScanned = lineBytes;
+            return false;
+        }
+        lineScanned = 0;
+        in.skipBytes(lineBytes + 1);
         byte @Nullable [][] split = InlineWords.split(line);
         if (split == null) {
             throw new Violation("unbalanced quotes in request");
@@ -257,10 +289,14 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {
             if (word.contentEqualsIgnoreCase(new AsciiString(firstWord, false))) {
-                LOG.warn(
-                        "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a browser"
-                                + " attack this server",
-                        channel.remoteAddress());
+                long left = LINES.next();
+                if (left >= 0) {
+                    LOG.warn(
+                            "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a"
+                                    + " browser attack this server ({} more since the last line)",
+                            channel.remoteAddress(),
+                            left);
+                }
                 throw new Violation("this port speaks RESP, not HTTP");
             }
         }

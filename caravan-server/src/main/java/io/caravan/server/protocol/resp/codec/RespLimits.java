@@ -19,8 +19,10 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_STRANGER_WORDS = 16;
     /** Greatest length of such a request, counted as {@code maxRequestBytes} is. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /** Memory of a word besides its bytes, about. */
-    public static final int WORD_OVERHEAD_BYTES = 24;
+    /** Memory of a word besides its bytes, about: the head of its array, and its place among the words. */
+    public static final int WORD_OVERHEAD_BYTES = 32;
+    /** Memory of a request besides its words, about, until it is answered. */
+    public static final int REQUEST_OVERHEAD_BYTES = 256;
 
     /** Limits of requests, with the usual number that may wait. */
     public RespLimits(int maxWordBytes, long maxRequestBytes) {

@@ -36,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 final class BlockingPop implements Reading {
     /** All words but the first and the last. */
     static final Keys KEYS = new Keys(1, -2, 1);
+    /** Memory of a place in the queue for a name, besides the name, about. */
+    private static final int PLACE_BYTES = 448;
     /** Names that one command may wait for. */
     static final int MAX_NAMES = 1_024;
     /** The answer when the connection or the server's service of it ends: no value, and no time that is over. */
@@ -56,6 +58,7 @@ final class BlockingPop implements Reading {
     private final Runnable waiter = this::wake;
 
     private boolean begun;
+    private long placesBytes;
     private boolean scheduled;
     /** What the wait ends with when it takes nothing; null while it goes on. */
     private volatile @Nullable Reply over;
@@ -129,9 +132,27 @@ final class BlockingPop implements Reading {
             context.checkStillKnown();
             documents.requireOneGroup(names);
             fetch();
-            queues.join(names, waiter);
+            join();
         }
         return turn();
+    }
+
+    private void join() {
+        long bytes = 0;
+        for (DocumentName name : names) {
+            bytes += PLACE_BYTES + name.toBytes().length;
+        }
+        if (!session.waits().take(bytes)) {
+            throw new CommandException("ERR this connection, or all of them, wait for as many names as the server has"
+                    + " memory for; try again later, or ask for fewer");
+        }
+        placesBytes = bytes;
+        try {
+            queues.join(names, waiter);
+        } catch (CommandException refused) {
+            session.waits().give(bytes);
+            throw refused;
+        }
     }
 
     /** Has documents that only the archive has fetched from there, as a read does, up to the first with a value. */
@@ -279,6 +300,7 @@ final class BlockingPop implements Reading {
             closeTails();
         }
         queues.leave(names, waiter);
+        session.waits().give(placesBytes);
         if (scheduled && !loop.inEventLoop()) {
             loop.execute(this::forgetEnding);
         }

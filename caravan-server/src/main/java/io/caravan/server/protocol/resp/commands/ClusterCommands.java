@@ -15,11 +15,13 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
+import io.caravan.server.security.Permission;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +46,7 @@ public final class ClusterCommands {
         this.cluster = cluster;
         this.documents = documents;
         this.subcommands = new Subcommands("CLUSTER")
-                .add("COUNTKEYSINSLOT", "slot", 1, 1, (session, command) -> countInSlot(command))
+                .add("COUNTKEYSINSLOT", "slot", 1, 1, this::countInSlot)
                 .add("INFO", "", 0, 0, (session, command) -> info())
                 .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
                 .add("MYID", "", 0, 0, (session, command) -> id(cluster.group(), cluster.self()))
@@ -167,7 +169,7 @@ public final class ClusterCommands {
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
         String follows = leads ? "-" : group.nodeId(owner);
-        return group.nodeId(host) + " " + host.resp() + "@"
+        return group.nodeId(host) + " " + host.resp().unbracketed() + "@"
                 + host.peer().port() + " " + flags + " " + follows
                 + " 0 0 " + (group == cluster.group() ? cluster.term() : 0)
                 + (reachable ? " connected" : " disconnected")
@@ -190,8 +192,9 @@ public final class ClusterCommands {
         return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
     }
 
-    /** Looks at every document. */
-    private Reply countInSlot(Command command) {
+    /** Looks at every document, and so is for administrators. */
+    private Reply countInSlot(Session session, Command command) {
+        CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
             throw new CommandException("ERR this host follows: ask the one that leads");
         }

@@ -11,6 +11,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
@@ -35,24 +36,15 @@ public final class ScanCommands {
     public List<CommandSpec> all() {
         return List.of(
                 generic("SCAN", -2, NONE, "readonly", "Returns a page of document names and the next cursor.")
-                        .waiting(this::scan),
+                        .access(Access.READ)
+                        .waitingInTurns(
+                                (session, command, context) -> new ScanReading(documents, session, command, context)),
                 generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
+                        .access(Access.READ)
                         .waitingInTurns(
                                 (session, command, context) -> new KeysReading(documents, session, command, context)),
                 server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
                         .waiting((session, command) -> new Reply.Number(documents.documents())));
-    }
-
-    private Reply scan(Session session, Command command) {
-        ScanOptions options = ScanOptions.of(command);
-        ScanPage page = documents.scan(cursor(command), options.count());
-        List<Reply> names = new ArrayList<>();
-        for (ScanPage.Found found : page.documents()) {
-            if (options.takes(found) && mayRead(session.principal(), found.name())) {
-                names.add(new Reply.Bulk(found.name().toBytes()));
-            }
-        }
-        return Reply.Array.of(Long.toString(page.next()), new Reply.Array(names));
     }
 
     private static long cursor(Command command) {
@@ -114,6 +106,49 @@ public final class ScanCommands {
         }
     }
 
+    /** {@code SCAN}: a page of names. It looks at some documents a turn, as {@link KeysReading} does. */
+    static final class ScanReading implements Reading {
+        private final DocumentService documents;
+        private final Session session;
+        private final Reading.Context context;
+        private final ScanOptions options;
+        private final List<Reply> names = new ArrayList<>();
+        private long heldBytes;
+        private long cursor;
+        private int looked;
+
+        ScanReading(DocumentService documents, Session session, Command command, Reading.Context context) {
+            this.documents = documents;
+            this.session = session;
+            this.context = context;
+            this.options = ScanOptions.of(command);
+            this.cursor = cursor(command);
+        }
+
+        @Override
+        public boolean proceed() {
+            context.checkStillKnown();
+            int count = Math.min(KeysReading.TURN_DOCUMENTS, options.count() - looked);
+            ScanPage page = documents.scan(cursor, count);
+            looked += count;
+            for (ScanPage.Found found : page.documents()) {
+                if (options.takes(found) && mayRead(session.principal(), found.name())) {
+                    Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
+                    names.add(name);
+                    heldBytes += name.heldBytes();
+                }
+            }
+            context.place().hold(heldBytes);
+            cursor = page.next();
+            if (cursor == 0 || looked >= options.count()) {
+                context.place().complete(Reply.Array.of(Long.toString(cursor), new Reply.Array(names)));
+                return true;
+            }
+            context.wake().run();
+            return false;
+        }
+    }
+
     /**
      * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others
      * get their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so
@@ -142,6 +177,7 @@ public final class ScanCommands {
 
         @Override
         public boolean proceed() {
+            context.checkStillKnown();
             ScanPage page = documents.scan(cursor, TURN_DOCUMENTS);
             for (ScanPage.Found found : page.documents()) {
                 byte[] name = found.name().toBytes();

@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
 /** The server: {@code INFO}, {@code CONFIG}, {@code MODULE} and {@code COMMAND}. */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
+    /** Patterns of one CONFIG GET, which is answered on the event loop. */
+    private static final int MAX_PATTERNS = 64;
 
     private final ServerStatus status;
     private final Map<String, CommandSpec> specs;
@@ -53,7 +55,7 @@ public final class ServerCommands {
         return List.of(
                 server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
                         .access(Access.READ)
-                        .immediate(this::info),
+                        .waiting(this::info),
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
                         .immediate(config::run),
@@ -101,6 +103,9 @@ public final class ServerCommands {
     /** The few settings of Redis that its tools request. */
     private Reply settings(Session session, Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
+        if (command.size() - 2 > MAX_PATTERNS) {
+            throw new CommandException("ERR CONFIG GET takes at most " + MAX_PATTERNS + " patterns at a time");
+        }
         for (int i = 2; i < command.size(); i++) {
             Glob pattern = new Glob(command.lower(i).getBytes(StandardCharsets.UTF_8));
             status.redisSettings().forEach((name, value) -> {

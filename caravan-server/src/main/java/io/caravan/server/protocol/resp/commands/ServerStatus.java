@@ -15,8 +15,10 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.net.Network;
+import io.caravan.server.net.Transport;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -95,7 +97,9 @@ public final class ServerStatus {
         settings.put("maxmemory", "0");
         settings.put("maxmemory-policy", "noeviction");
         settings.put("notify-keyspace-events", "");
-        settings.put("timeout", "0");
+        Duration idle = network.config().limits().idleTimeout();
+        settings.put("timeout", String.valueOf(idle == null ? 0 : idle.toSeconds()));
+        settings.put("tcp-keepalive", String.valueOf(Transport.KEEPALIVE.toSeconds()));
         return settings;
     }
 

@@ -121,7 +121,13 @@ public record CommandSpec(
      * io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
      */
     public boolean looks() {
-        return flags.contains("readonly") || access.permissions().contains(Permission.READ);
+        return flags.contains("readonly")
+                || keys != Keys.NONE && access.permissions().contains(Permission.READ);
+    }
+
+    /** Whether it may wait for as long as its client likes. */
+    public boolean blocks() {
+        return flags.contains("blocking");
     }
 
     boolean takes(int words) {

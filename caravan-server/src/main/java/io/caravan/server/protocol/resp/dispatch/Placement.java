@@ -64,6 +64,6 @@ public final class Placement {
         ClusterHost host = leader.get();
         return slot < 0
                 ? new Reply.Error("ERR this host follows: ask host " + host.id() + ", which leads, at " + host.resp())
-                : new Reply.Error("MOVED " + slot + " " + host.resp());
+                : new Reply.Error("MOVED " + slot + " " + host.resp().unbracketed());
     }
 }

@@ -36,7 +36,10 @@ public final class ReadBatch implements Runnable {
     /** Why the steps that look at documents are refused; null while they are not. */
     private @Nullable UnconfirmedReadException refusal;
 
-    private record Step(Action action, Command command, PendingReply place, boolean looks) {}
+    /** When the step's last turn began that may wait for as long as its client likes; 0 if there is none. */
+    private volatile long waitingSince;
+
+    private record Step(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {}
 
     /**
      * A batch without reads.
@@ -57,9 +60,16 @@ public final class ReadBatch implements Runnable {
      * Adds a read, before the batch begins.
      *
      * @param looks whether it must not tell what is old
+     * @param blocks whether it may wait for as long as its client likes
      */
-    public void add(Action action, Command command, PendingReply place, boolean looks) {
-        steps.add(new Step(action, command, place, looks));
+    public void add(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {
+        steps.add(new Step(action, command, place, looks, blocks));
+    }
+
+    /** For how long a step has waited that may wait for as long as its client likes; 0 if none does. On any thread. */
+    public long waitingNanos() {
+        long since = waitingSince;
+        return since == 0 ? 0 : System.nanoTime() - since;
     }
 
     /** Starts the batch, once what its reads will see is known not to be old; they are refused if it may be. */
@@ -133,6 +143,7 @@ public final class ReadBatch implements Runnable {
             channel.close();
             throw broken;
         }
+        waitingSince = 0;
         reading = null;
         next++;
         return true;
@@ -144,6 +155,9 @@ public final class ReadBatch implements Runnable {
                     session,
                     step.command(),
                     new Reading.Context(channel, session.principal(), step.place(), this::start));
+        }
+        if (step.blocks()) {
+            waitingSince = System.nanoTime() | 1;
         }
         return reading.proceed();
     }

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp.dispatch;
 
+import io.caravan.server.net.WaitBudget;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
@@ -140,6 +141,11 @@ public final class Session {
     /** What the connection listens to. */
     public Subscriber subscriptions() {
         return Objects.requireNonNull(subscriber, "a connection has a subscriber");
+    }
+
+    /** The connection's share of the memory for what clients wait for. */
+    public WaitBudget.Share waits() {
+        return subscriptions().waits();
     }
 
     /** Whether it listens, and speaks the version in which an answer cannot be told from a message. */

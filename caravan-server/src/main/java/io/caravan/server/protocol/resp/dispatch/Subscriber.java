@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.net.WaitBudget;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
@@ -29,6 +30,12 @@ public final class Subscriber {
 
     /** Patterns that a connection may listen to. */
     static final int MAX_PATTERNS = 128;
+    /** Length of all of them together, which is part of what all connections may have. */
+    static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
+    /** Memory of a channel that a connection listens to, besides its name, about. */
+    private static final int CHANNEL_BYTES = 448;
+    /** The same of a pattern. */
+    private static final int PATTERN_BYTES = 4 * 1024;
 
     private final Channels channels;
     private final Channel channel;
@@ -56,7 +63,13 @@ public final class Subscriber {
         if (names.contains(name)) {
             return false;
         }
-        channels.add(name, this);
+        take(bytes(name));
+        try {
+            channels.add(name, this);
+        } catch (CommandException refused) {
+            waits().give(bytes(name));
+            throw refused;
+        }
         return names.add(name);
     }
 
@@ -74,13 +87,41 @@ public final class Subscriber {
             throw new CommandException(
                     "ERR a connection listens to at most " + MAX_PATTERNS + " patterns; leave some by PUNSUBSCRIBE");
         }
-        channels.add(pattern, this);
+        int patternBytes =
+                pattern.length() + patterns.stream().mapToInt(Glob::length).sum();
+        if (patternBytes > MAX_PATTERNS_BYTES) {
+            throw new CommandException("ERR the patterns that a connection listens to have at most "
+                    + MAX_PATTERNS_BYTES + " bytes together; leave some by PUNSUBSCRIBE");
+        }
+        take(PATTERN_BYTES);
+        try {
+            channels.add(pattern, this);
+        } catch (CommandException refused) {
+            waits().give(PATTERN_BYTES);
+            throw refused;
+        }
         return patterns.add(pattern);
+    }
+
+    WaitBudget.Share waits() {
+        return replies.answers().waits();
+    }
+
+    private void take(long bytes) {
+        if (!waits().take(bytes)) {
+            throw new CommandException("ERR this connection, or all of them, listen to as much as the server has memory"
+                    + " for; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
+        }
+    }
+
+    private static long bytes(DocumentName name) {
+        return CHANNEL_BYTES + name.toBytes().length;
     }
 
     /** Listens to a channel no more. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
+            waits().give(bytes(name));
             channels.remove(name, this);
         }
     }
@@ -88,6 +129,7 @@ public final class Subscriber {
     /** Listens to the channels of a pattern no more. */
     public void remove(Glob pattern) {
         if (patterns.remove(pattern)) {
+            waits().give(PATTERN_BYTES);
             channels.remove(pattern, this);
         }
     }

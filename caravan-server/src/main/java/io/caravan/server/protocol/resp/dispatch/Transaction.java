@@ -21,11 +21,16 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Transaction {
     /** Greatest number of commands. */
     static final int MAX_COMMANDS = 16 * 1024;
+    /** Memory of a command besides its words, about. */
+    static final int STEP_BYTES = 256;
 
     private final long maxBytes;
     private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
+    /** What the budget has counted. */
+    private long heldBytes;
+
     private boolean spoilt;
 
     private record Step(String command, Change change) {}
@@ -44,7 +49,8 @@ public final class Transaction {
 
     /** Returns the commands' bytes to the budget: they are about to run, or are dropped. */
     void release() {
-        budget.give(bytes);
+        budget.give(heldBytes);
+        heldBytes = 0;
         bytes = 0;
     }
 
@@ -72,10 +78,11 @@ public final class Transaction {
             throw new CommandException(
                     "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
         }
-        if (!budget.take(commandBytes)) {
+        if (!budget.take(commandBytes + STEP_BYTES)) {
             throw new CommandException("ERR the transactions of all connections together are at the limit of "
                     + budget.limitBytes() + " bytes; try again");
         }
+        heldBytes += commandBytes + STEP_BYTES;
         bytes += commandBytes;
     }
 

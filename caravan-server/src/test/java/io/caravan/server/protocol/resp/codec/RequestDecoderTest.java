@@ -98,6 +98,35 @@ class RequestDecoderTest {
     }
 
     @Test
+    void asksForMemoryBeforeItTakesItAndKeepsBytesUntilThereIsSome() throws Exception {
+        int words = 1_000;
+        TestIntake intake = new TestIntake();
+        RequestDecoder decoder = new RequestDecoder(new RespLimits(1000, 1_000_000), intake);
+        EmbeddedChannel channel = new EmbeddedChannel(decoder, intake);
+        intake.memory = 10_000;
+        byte[] request = bytes("*" + words + "~" + "$1~a~".repeat(words));
+        channel.writeInbound(Unpooled.wrappedBuffer(request));
+        assertThat(intake.taken).isZero();
+        assertThat(decoder.heldBack()).isTrue();
+        assertThat(10_000 / RespLimits.WORD_OVERHEAD_BYTES).isLessThan(words);
+        decoder.resume();
+        assertThat(intake.taken).isZero();
+        intake.memory = (long) words * RespLimits.WORD_OVERHEAD_BYTES;
+        decoder.resume();
+        assertThat(intake.taken).isOne();
+        assertThat(decoder.heldBack()).isFalse();
+
+        intake.memory = 0;
+        channel.writeInbound(Unpooled.wrappedBuffer(bytes("a b c~".repeat(100))));
+        assertThat(intake.taken).isLessThan(101);
+        assertThat(decoder.heldBack()).isTrue();
+        intake.memory = Long.MAX_VALUE;
+        decoder.resume();
+        assertThat(intake.taken).isEqualTo(101);
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
     void readsArraysAndLinesOneAfterTheOther() {
         assertThat(decode("*2~$4~LLEN~$1~k~PING~*1~$0~~*0~*-1~~ECHO 'a b'\n*1~$3~\0\r\n~"))
                 .containsExactly("[LLEN][k]", "[PING]", "[]", "[ECHO][a b]", "[\0\r\n]");

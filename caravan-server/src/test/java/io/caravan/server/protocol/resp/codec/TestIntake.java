@@ -7,6 +7,8 @@ import io.netty.channel.SimpleChannelInboundHandler;
 final class TestIntake extends SimpleChannelInboundHandler<Request> implements RequestDecoder.Intake {
     int room = Integer.MAX_VALUE;
     int taken;
+    /** Memory that it has left to grant. */
+    long memory = Long.MAX_VALUE;
 
     @Override
     public boolean open() {
@@ -16,6 +18,15 @@ final class TestIntake extends SimpleChannelInboundHandler<Request> implements R
     @Override
     public boolean stranger() {
         return false;
+    }
+
+    @Override
+    public boolean grant(long bytes) {
+        if (bytes > memory) {
+            return false;
+        }
+        memory -= bytes;
+        return true;
     }
 
     @Override

@@ -23,7 +23,9 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class KeysReadingTest {
@@ -49,9 +51,33 @@ class KeysReadingTest {
                 });
     }
 
-    /** Others wait for reading threads too. */
+    private interface Maker {
+        Reading make(DocumentService documents, Session session, Command command, Reading.Context context);
+    }
+
     @Test
-    void aTurnLooksAtAFewDocumentsOnly() {
+    void aTurnOfKeysLooksAtAFewDocumentsOnly() {
+        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.KeysReading::new, "KEYS", "*");
+        assertThat(answer)
+                .isInstanceOfSatisfying(
+                        Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
+    }
+
+    @Test
+    void aTurnOfScanLooksAtAFewDocumentsOnly() {
+        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.ScanReading::new, "SCAN", "0", "COUNT", "10000");
+        assertThat(answer)
+                .isInstanceOfSatisfying(
+                        Reply.Array.class,
+                        page -> assertThat(page.elements())
+                                .last()
+                                .isInstanceOfSatisfying(
+                                        Reply.Array.class,
+                                        all -> assertThat(all.elements()).hasSize(DOCUMENTS)));
+    }
+
+    /** Others wait for reading threads too. */
+    private Reply aTurnLooksAtAFewDocumentsOnly(Maker maker, String... words) {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
@@ -61,8 +87,8 @@ class KeysReadingTest {
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
-        Reading keys = new ScanCommands.KeysReading(
-                documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
+        byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
+        Reading keys = maker.make(documents, session, new Command(bytes), context);
         int turns = 1;
         long heldBytes = 0;
         while (!keys.proceed()) {
@@ -73,10 +99,8 @@ class KeysReadingTest {
         }
         assertThat(turns).isBetween(3, 6);
         assertThat(woken).hasValue(turns - 1);
-        assertThat(place.reply())
-                .isInstanceOfSatisfying(
-                        Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
         documents.close();
+        return Objects.requireNonNull(place.reply());
     }
 
     @Test

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +48,81 @@ class GlobTest {
             """)
     void isAsRedisHasIt(String pattern, String text, boolean expected) {
         assertThat(matches(pattern, text)).isEqualTo(expected);
+    }
+
+    /** Random patterns and texts of few letters, against a definition that tries everything. */
+    @Test
+    void matchesWhatItsDefinitionMatches() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        for (int i = 0; i < 20_000; i++) {
+            String pattern = random(random, "ab*?[]^-\\\\", random.nextInt(12));
+            String text = random(random, "ab^-]", random.nextInt(8));
+            assertThat(matches(pattern, text))
+                    .as("seed %d: '%s' on '%s'", seed, pattern, text)
+                    .isEqualTo(defined(pattern, 0, text, 0));
+        }
+    }
+
+    /** The elements of a pattern cross the words of its bits. */
+    @Test
+    void matchesLongPatterns() {
+        for (int length : new int[] {63, 64, 65, 127, 128, 129, 1_024}) {
+            String text = "ab".repeat(length).substring(0, length);
+            assertThat(matches(text, text)).isTrue();
+            assertThat(matches("*" + text + "*", "x" + text + "y")).isTrue();
+            assertThat(matches(text.replace('a', '?'), text)).isTrue();
+            assertThat(matches(text + "*?", text)).isFalse();
+            assertThat(matches(text + "*", text)).isTrue();
+            assertThat(matches(text, text + "a")).isFalse();
+            assertThat(matches("?".repeat(length), text)).isTrue();
+            assertThat(matches("?".repeat(length + 1), text)).isFalse();
+        }
+    }
+
+    private static String random(Random random, String letters, int length) {
+        return random.ints(length, 0, letters.length())
+                .mapToObj(at -> letters.substring(at, at + 1))
+                .collect(Collectors.joining());
+    }
+
+    private static boolean defined(String pattern, int in, String text, int at) {
+        if (in == pattern.length()) {
+            return at == text.length();
+        }
+        if (pattern.charAt(in) == '*') {
+            return defined(pattern, in + 1, text, at) || at < text.length() && defined(pattern, in, text, at + 1);
+        }
+        if (at == text.length()) {
+            return false;
+        }
+        char c = text.charAt(at);
+        int next = in + 1;
+        boolean fits = true;
+        if (pattern.charAt(in) == '\\' && next < pattern.length()) {
+            fits = pattern.charAt(next++) == c;
+        } else if (pattern.charAt(in) == '[') {
+            boolean negated = next < pattern.length() && pattern.charAt(next) == '^';
+            next += negated ? 1 : 0;
+            fits = false;
+            while (next < pattern.length() && pattern.charAt(next) != ']') {
+                next += pattern.charAt(next) == '\\' && next + 1 < pattern.length() ? 1 : 0;
+                char low = pattern.charAt(next);
+                char high = low;
+                if (next + 2 < pattern.length() && pattern.charAt(next + 1) == '-') {
+                    next += 2;
+                    next += pattern.charAt(next) == '\\' && next + 1 < pattern.length() ? 1 : 0;
+                    high = pattern.charAt(next);
+                }
+                fits |= Math.min(low, high) <= c && c <= Math.max(low, high);
+                next++;
+            }
+            next = Math.min(next + 1, pattern.length());
+            fits ^= negated;
+        } else if (pattern.charAt(in) != '?') {
+            fits = pattern.charAt(in) == c;
+        }
+        return fits && defined(pattern, next, text, at + 1);
     }
 
     @Test

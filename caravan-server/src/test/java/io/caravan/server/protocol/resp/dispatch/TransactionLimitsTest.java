@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ListCommands;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -16,10 +17,10 @@ import org.junit.jupiter.api.Test;
 class TransactionLimitsTest {
     private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "")
             .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));
-    /** Of 3 words, 24 bytes each, and 9 bytes of their own. */
+    /** Of 3 words, and 9 bytes of their own. */
     private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
 
-    private static final int COMMAND_BYTES = 3 * 24 + 9;
+    private static final int COMMAND_BYTES = 3 * RespLimits.WORD_OVERHEAD_BYTES + 9 + Transaction.STEP_BYTES;
 
     private final Transaction.Budget budget = new Transaction.Budget(3 * COMMAND_BYTES);
     private final Session one = session();
@@ -48,8 +49,8 @@ class TransactionLimitsTest {
         Transaction full = new Transaction(1_000, budget);
         assertThatExceptionOfType(CommandException.class)
                 .isThrownBy(() -> full.queue(one, PUSH, COMMAND))
-                .withMessage(
-                        "ERR the transactions of all connections together are at the limit of 243 bytes; try again");
+                .withMessage("ERR the transactions of all connections together are at the limit of " + 3 * COMMAND_BYTES
+                        + " bytes; try again");
     }
 
     @Test

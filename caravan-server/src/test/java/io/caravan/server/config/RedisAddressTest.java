@@ -1,0 +1,15 @@
+package io.caravan.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Redis's clients split an address at its last colon, and take what is before it for a host. */
+class RedisAddressTest {
+    @ParameterizedTest
+    @CsvSource({"[::1]:6380, ::1:6380", "127.0.0.1:6380, 127.0.0.1:6380", "a.example:1, a.example:1"})
+    void hasNoBrackets(String address, String expected) {
+        assertThat(HostPort.parse(address).unbracketed()).isEqualTo(expected);
+    }
+}

@@ -1,0 +1,31 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PopQueuesTest {
+    @Test
+    void placesAreLimitedAndGivenBack() {
+        PopQueues queues = new PopQueues();
+        List<DocumentName> names = IntStream.range(0, PopQueues.MAX_PLACES)
+                .mapToObj(i -> DocumentName.of("n" + i))
+                .toList();
+        Runnable all = () -> {};
+        Runnable another = () -> {};
+        queues.join(names, all);
+        List<DocumentName> one = List.of(DocumentName.of("n0"));
+        assertThatExceptionOfType(CommandException.class)
+                .isThrownBy(() -> queues.join(one, another))
+                .withMessageStartingWith("ERR clients wait for 65536 names already");
+        queues.leave(names, all);
+        assertThat(queues.places()).isZero();
+        queues.join(one, another);
+        assertThat(queues.first(one, another)).isEqualTo(one);
+    }
+}
