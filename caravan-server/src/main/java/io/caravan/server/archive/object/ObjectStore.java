@@ -70,7 +70,8 @@ public interface ObjectStore extends AutoCloseable {
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
      *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included,
-     *     the put may have taken place, as a client may have tried again by itself: read the object to know
+     *     the put may have taken place, as a client may have tried again by itself: read the object to know. It is
+     *     durable only when it has been put once more without an error
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 
