@@ -94,9 +94,10 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Deletes an object if nothing has changed since it was looked at; a loss of power may undo it, as {@link #delete}.
      *
-     * @throws ObjectStoreException {@code CONFLICT} when it has
+     * @return false when the place cannot delete on a condition; the object is then as it was
+     * @throws ObjectStoreException {@code CONFLICT} when it has; that it has been deleted may be one, too
      */
-    void deleteIf(String key, String tag);
+    boolean deleteIf(String key, String tag);
 
     /** Closes it. Puts fail from now on; those under way may fail. */
     @Override
