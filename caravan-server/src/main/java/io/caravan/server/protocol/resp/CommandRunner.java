@@ -165,7 +165,11 @@ final class CommandRunner implements RequestDecoder.Intake {
     private void runNext() {
         Request next = waiting.element();
         if (next instanceof Request.Refused refused) {
-            answerLast(refused.error());
+            if (refused.last()) {
+                answerLast(refused.error());
+            } else {
+                refuse(new Reply.Error(refused.error()));
+            }
             return;
         }
         Command command = (Command) next;
@@ -214,6 +218,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             place.complete(action.run(session, command));
         } catch (RuntimeException problem) {
             place.complete(Errors.reply(problem));
+            refusedLast = session.quitting();
         }
         if (session.quitting()) {
             waiting.clear();
