@@ -73,8 +73,28 @@ public final class Main {
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(Main::run)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
                 .setExecutionExceptionHandler(Main::explain);
+    }
+
+    /**
+     * Runs the last command, whose result must have been written. A writer keeps its errors to itself until it is asked;
+     * other commands write to the console's stream, which throws. That a server listens is no result.
+     */
+    private static int run(CommandLine.ParseResult parsed) {
+        int exitCode = new CommandLine.RunLast().execute(parsed);
+        CommandLine.ParseResult last = parsed;
+        while (last.hasSubcommand()) {
+            last = last.subcommand();
+        }
+        CommandLine command = last.commandSpec().commandLine();
+        if (last.commandSpec().userObject() instanceof ServeCommand serve && serve.served()
+                || !command.getOut().checkError()) {
+            return exitCode;
+        }
+        command.getErr().println("caravan: the output cannot be written");
+        return exitCode == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : exitCode;
     }
 
     private static int correct(ParameterException wrong, String[] args, Settings settings) {

@@ -167,6 +167,9 @@ public final class RestoreCommand extends ClientCommand {
             restoreAll(Archive.open(objects), directory, output, progress);
             tell("to take over from the host that is lost: caravan serve --data " + directory
                     + (groups == 1 ? "" : " --groups " + groups) + " --archive " + url);
+        } catch (Output.ClosedException closed) {
+            throw ClientException.failed(
+                    "the output was closed before the restore had told all: call it again", closed);
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
                     "the documents that are restored cannot be told: " + unlisted.getMessage()

@@ -18,6 +18,8 @@ import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -228,6 +230,28 @@ class ArchiveCommandsTest {
         assertThat(out()).startsWith("removed 0 generations");
         assertThat(run("prune", "--keep", "1", "--keep-daily", "0")).isZero();
         assertThat(out().lines().toList()).last().asString().startsWith("removed 9 generations");
+    }
+
+    /** Only a list is done when nobody reads on: faults that were not told, and removals not made, are no success. */
+    @Test
+    void aClosedOutputEndsVerifyAndPruneWithAFailure() throws IOException {
+        fill();
+        List<Path> before = files();
+        OutputStream closed = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
+        CommandLine archive = ArchiveCommand.commands(
+                        new Console(InputStream.nullInputStream(), closed, Map.of(), false))
+                .setErr(new PrintWriter(err, true));
+        String url = "file:" + folder;
+        assertThat(archive.execute("ls", "--archive", url)).isZero();
+        assertThat(archive.execute("verify", "--archive", url)).isOne();
+        assertThat(err.toString()).contains("the output was closed before the command was done");
+        assertThat(archive.execute("prune", "--archive", url)).isOne();
+        assertThat(files()).isEqualTo(before);
     }
 
     private List<Path> files() throws IOException {
