@@ -1,5 +1,7 @@
 package io.caravan.server.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
@@ -21,6 +23,7 @@ import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.Map;
 import java.util.stream.Stream;
 import picocli.AutoComplete.GenerateCompletion;
@@ -73,6 +76,8 @@ public final class Main {
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                // Over System.out, which keeps its errors to itself, no writer would know of them.
+                .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
                 .setExecutionExceptionHandler(Main::explain);

@@ -9,7 +9,6 @@ import io.caravan.server.cli.common.Console;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,9 +52,7 @@ class CommandOutputTest {
 
     private CommandLine caravan(String problem) {
         Console console = new Console(InputStream.nullInputStream(), broken(problem), Map.of(), false);
-        return Main.commandLine(Map.of(), console)
-                .setOut(new PrintWriter(broken(problem)))
-                .setErr(CommandRun.withoutProgress(err));
+        return Main.commandLine(Map.of(), console).setErr(CommandRun.withoutProgress(err));
     }
 
     private int run(String problem, String... words) {
