@@ -149,7 +149,7 @@ final class FaultConnection {
 
         private boolean answerOrForward(FaultRule.Answer answer, int bytes) throws IOException {
             HttpHead head = HttpHead.at(chunk, bytes);
-            if (head == null || !answer.requests().test(head.requestLine()) || !FaultRule.take(answer.times())) {
+            if (head == null || !answer.requests().test(head) || !FaultRule.take(answer.times())) {
                 forward(bytes);
                 return true;
             }

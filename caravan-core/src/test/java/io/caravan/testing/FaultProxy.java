@@ -92,7 +92,12 @@ public final class FaultProxy implements AutoCloseable {
 
     /** Answers the next requests whose first line, such as {@code GET /a HTTP/1.1}, is such a one; then lets all through. */
     public void answer(int times, Predicate<String> requestLines, HttpAnswer answer) {
-        rule = new FaultRule.Answer(new AtomicInteger(times), requestLines, answer);
+        rule = new FaultRule.Answer(new AtomicInteger(times), head -> requestLines.test(head.requestLine()), answer);
+    }
+
+    /** The same for requests whose head, from its first line on, is such a one. */
+    public void answerHeads(int times, Predicate<String> heads, HttpAnswer answer) {
+        rule = new FaultRule.Answer(new AtomicInteger(times), head -> heads.test(head.text()), answer);
     }
 
     /** Connections that were accepted. */

@@ -26,8 +26,8 @@ sealed interface FaultRule {
     /** Resets a connection when it has forwarded so many bytes this way since the rule came. */
     record Cut(FaultProxy.Way way, AtomicInteger times, long afterBytes) implements FaultRule {}
 
-    /** Answers requests whose first line is such a one. */
-    record Answer(AtomicInteger times, Predicate<String> requests, HttpAnswer answer) implements FaultRule {}
+    /** Answers requests with such a head. */
+    record Answer(AtomicInteger times, Predicate<HttpHead> requests, HttpAnswer answer) implements FaultRule {}
 
     /** Takes one of the times, when one is left. */
     static boolean take(AtomicInteger times) {

@@ -8,16 +8,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a request says of itself in its first line. */
-record HttpHead(String requestLine) {
+/**
+ * What a request says of itself.
+ *
+ * @param requestLine its first line
+ * @param text as much of the request as came with it, usually all of its head
+ */
+record HttpHead(String requestLine, String text) {
     private static final Pattern REQUEST = Pattern.compile("\\A([A-Z]+ \\S+ HTTP/1\\.1)\r\n");
     private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: *(\\d+)");
     private static final String END = "\r\n\r\n";
 
     /** The request that begins with these bytes, or null when none does: they are of one that began before. */
     static HttpHead at(byte[] chunk, int bytes) {
-        Matcher request = REQUEST.matcher(text(chunk, bytes));
-        return request.find() ? new HttpHead(request.group(1)) : null;
+        String text = text(chunk, bytes);
+        Matcher request = REQUEST.matcher(text);
+        return request.find() ? new HttpHead(request.group(1), text) : null;
     }
 
     /** Reads the rest of the request of which these bytes are the beginning, so that its sender listens. */

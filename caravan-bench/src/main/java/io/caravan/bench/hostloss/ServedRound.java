@@ -121,7 +121,7 @@ final class ServedRound {
 
     /** The archive must be intact after each killed prune, while the server archives. */
     private void killPrunes() throws IOException, InterruptedException {
-        CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0");
+        CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0", "--keep-daily", "0");
         CaravanCommand verify = command("archive", "verify");
         for (int i = 0; i < PRUNES; i++) {
             prune.killed(random);

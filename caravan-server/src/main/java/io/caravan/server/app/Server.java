@@ -207,7 +207,8 @@ public final class Server implements AutoCloseable {
         boolean hydrates = config.archive() != null && config.restore().hydrate();
         if (!hydrates && StoreIdentity.incomplete(store)) {
             throw new StoreDirectoryException("the store lacks documents of the archive that it is being restored from:"
-                    + " finish the restore (caravan restore --archive URL --data DIR), or serve it with"
+                    + " finish the restore (caravan restore --archive URL --data DIR; with --allow-missing, it"
+                    + " goes without what cannot be restored), or serve it with"
                     + " --archive URL --archive-hydrate, which fetches what is missing when it is asked for");
         }
     }

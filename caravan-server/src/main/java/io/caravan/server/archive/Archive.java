@@ -212,7 +212,10 @@ public final class Archive {
         }
     }
 
-    /** The put may have taken place in spite of its error: the manifest tells. */
+    /**
+     * The put may have taken place in spite of its error: the manifest tells. That it can be read does not make it
+     * durable, as when the sync of a folder has failed, so it is put once more.
+     */
     private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
         KeptManifest now;
         try {
@@ -221,11 +224,16 @@ public final class Archive {
             problem.addSuppressed(unreadable);
             throw problem;
         }
-        if (now != null && change.isIn(now.manifest())) {
-            return now;
-        }
         checkNotFenced(now);
-        throw problem;
+        if (now == null || !change.isIn(now.manifest())) {
+            throw problem;
+        }
+        try {
+            return manifests.replace(now, now.manifest());
+        } catch (ObjectStoreException notDurable) {
+            notDurable.addSuppressed(problem);
+            throw notDurable;
+        }
     }
 
     /**

@@ -125,10 +125,7 @@ final class DocumentPruner {
         boolean expired = policy.expired(manifest, run.nowMillis);
         KeptManifest rest = giveUp(kept, expired ? List.of() : policy.kept(manifest, run.nowMillis));
         removeLeftovers(listed, manifest, settledMillis);
-        if (expired && waiting == 0) {
-            if (!run.dryRun) {
-                run.manifests.delete(rest);
-            }
+        if (expired && waiting == 0 && (run.dryRun || run.manifests.delete(rest))) {
             add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
         }
     }

@@ -89,9 +89,9 @@ final class Manifests {
         return ManifestCodec.encode(manifest).length > LARGE_BYTES;
     }
 
-    /** Deletes a manifest if it is still the one that was read. */
-    void delete(KeptManifest before) {
-        objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
+    /** Deletes a manifest if it is still the one that was read; returns false where the place cannot do so. */
+    boolean delete(KeptManifest before) {
+        return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
     }
 
     /** The keys of all manifests above this one, or all when it is empty, rising. */

@@ -24,6 +24,15 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
     /** The least time that a deleted document stays. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
 
+    /** How many generations a server keeps by default. */
+    public static final String DEFAULT_GENERATIONS = "4";
+    /** For how many days a server keeps every generation by default. */
+    public static final String DEFAULT_AGE_DAYS = "0";
+    /** For how many days a server keeps a generation a day by default. */
+    public static final String DEFAULT_DAYS = "14";
+    /** How many days a server keeps a deleted document by default. */
+    public static final String DEFAULT_RETAIN_DAYS = "30";
+
     private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
     /**

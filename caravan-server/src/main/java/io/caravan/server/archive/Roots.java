@@ -131,11 +131,18 @@ final class Roots {
         }
     }
 
-    /** Whether the root is the one that was put, in spite of the error. */
+    /**
+     * Whether the root is the one that was put, in spite of the error. That it can be read does not make it durable, so it
+     * is put once more; the error of that put counts.
+     */
     private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
             Stored stored = stored();
-            return stored != null && decode(stored).equals(claimed);
+            if (stored == null || !decode(stored).equals(claimed)) {
+                return false;
+            }
+            objects.putIf(ArchiveKeys.ROOT, claimed.encode(), stored.tag());
+            return true;
         } catch (ObjectStoreException unreadable) {
             problem.addSuppressed(unreadable);
             throw problem;

@@ -1,5 +1,7 @@
 package io.caravan.server.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
@@ -21,6 +23,7 @@ import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.Map;
 import java.util.stream.Stream;
 import picocli.AutoComplete.GenerateCompletion;
@@ -73,8 +76,30 @@ public final class Main {
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                // Over System.out, which keeps its errors to itself, no writer would know of them.
+                .setOut(new PrintWriter(console.out(), true, UTF_8))
+                .setExecutionStrategy(Main::run)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
                 .setExecutionExceptionHandler(Main::explain);
+    }
+
+    /**
+     * Runs the last command, whose result must have been written. A writer keeps its errors to itself until it is asked;
+     * other commands write to the console's stream, which throws. That a server listens is no result.
+     */
+    private static int run(CommandLine.ParseResult parsed) {
+        int exitCode = new CommandLine.RunLast().execute(parsed);
+        CommandLine.ParseResult last = parsed;
+        while (last.hasSubcommand()) {
+            last = last.subcommand();
+        }
+        CommandLine command = last.commandSpec().commandLine();
+        if (last.commandSpec().userObject() instanceof ServeCommand serve && serve.served()
+                || !command.getOut().checkError()) {
+            return exitCode;
+        }
+        command.getErr().println("caravan: the output cannot be written");
+        return exitCode == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : exitCode;
     }
 
     private static int correct(ParameterException wrong, String[] args, Settings settings) {

@@ -13,27 +13,95 @@ import io.caravan.testing.Patient;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Nobody archives to a server on which two would not notice each other. */
 @Patient
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);
 
-    @Test
-    void anArchiveIsNotClaimedWhereConditionsAreIgnored() throws Exception {
-        try (S3Server server = S3Server.startCareless();
+    private static final HttpAnswer PUT = new HttpAnswer(200, "ETag: \"1\"", "");
+    private static final HttpAnswer DELETED = HttpAnswer.of(204);
+    private static final HttpAnswer FAILED =
+            HttpAnswer.s3(412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
+
+    /** What servers do wrong, with the beginning of the header that they do not understand. */
+    private enum Fault {
+        IGNORES_IF_NONE_MATCH("PUT", "if-none-match: *", PUT),
+        IGNORES_IF_MATCH("PUT", "if-match: \"0000", PUT),
+        REJECTS_IF_NONE_MATCH("PUT", "if-none-match: *", FAILED),
+        /** As one that compares tags with their quotation marks to tags without. */
+        REJECTS_IF_MATCH("PUT", "if-match: \"", FAILED),
+        IGNORES_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"0000", DELETED),
+        REJECTS_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"", FAILED);
+
+        private final String method;
+        private final String header;
+        private final HttpAnswer answer;
+
+        Fault(String method, String header, HttpAnswer answer) {
+            this.method = method;
+            this.header = header;
+            this.answer = answer;
+        }
+
+        void at(FaultProxy proxy) {
+            proxy.answerHeads(
+                    Integer.MAX_VALUE,
+                    head -> head.startsWith(method)
+                            && head.toLowerCase(Locale.ROOT).contains("\r\n" + header),
+                    answer);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "IGNORES_IF_NONE_MATCH, ignores If-None-Match",
+        "IGNORES_IF_MATCH, ignores If-Match",
+        "REJECTS_IF_NONE_MATCH, this server is at fault: it rejects a correct If-None-Match",
+        "REJECTS_IF_MATCH, this server is at fault: it rejects a correct If-Match"
+    })
+    void anArchiveIsNotClaimedWhereConditionsDoNotHold(Fault fault, String told) throws Exception {
+        try (S3Server server = S3Server.start();
+                FaultProxy proxy = FaultProxy.before(server.port());
                 ObjectStore objects =
-                        ObjectStores.place(S3Server.url("archive")).open(server.options())) {
+                        ObjectStores.place(S3Server.url("archive")).open(S3Server.through(proxy.port()))) {
+            fault.at(proxy);
             for (int time = 0; time < 2; time++) {
                 assertThatThrownBy(() -> claim(objects))
                         .isInstanceOfSatisfying(
                                 ObjectStoreException.class,
                                 refused -> assertThat(refused.kind()).isEqualTo(Kind.CORRUPT))
-                        .hasMessageContaining("ignores If-None-Match");
+                        .hasMessageContaining(told);
             }
+            proxy.pass();
             assertThat(keys(objects)).isEmpty();
+        }
+    }
+
+    /** An archive on such a server works, and nothing is deleted there that may just have changed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"IGNORES_IF_MATCH_OF_DELETIONS", "REJECTS_IF_MATCH_OF_DELETIONS"})
+    void whereTheConditionOfADeletionDoesNotHoldNothingIsDeletedOnOne(Fault fault) throws Exception {
+        try (S3Server server = S3Server.start();
+                FaultProxy proxy = FaultProxy.before(server.port());
+                ObjectStore objects =
+                        ObjectStores.place(S3Server.url("archive")).open(S3Server.through(proxy.port()))) {
+            fault.at(proxy);
+            claim(objects).checkOwner();
+            assertThat(keys(objects)).containsExactly("archive.json");
+            String tag = objects.putIf("manifests/a", new byte[] {1}, null);
+            assertThat(objects.deleteIf("manifests/a", tag)).isFalse();
+            assertThat(objects.get("manifests/a", 1)).isNotNull();
+            objects.delete("manifests/a");
+            assertThat(objects.get("manifests/a", 1)).isNull();
         }
     }
 
@@ -49,7 +117,9 @@ class ArchiveConditionsTest {
                     HttpAnswer.s3(403, "AccessDenied", "User is not authorized to perform: s3:DeleteObject"));
             claim(objects).checkOwner();
             claim(objects).checkOwner();
-            assertThat(proxy.answered()).as("servers are checked once a store").isOne();
+            assertThat(proxy.answered())
+                    .as("servers are checked once a store: a deletion on a condition, and that of the object")
+                    .isEqualTo(2);
             assertThat(keys(objects)).contains("archive.json").hasSize(2);
         }
     }

@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -173,7 +174,9 @@ class ArchiveTest {
             MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
             Archive archive = claim(faulty);
             archive.checkOwner();
-            assertThat(faulty.calls(ObjectCall.PUT_IF)).isOne();
+            assertThat(faulty.calls(ObjectCall.PUT_IF))
+                    .as("it is put again, to be durable")
+                    .isEqualTo(2);
         }
     }
 
@@ -265,6 +268,31 @@ class ArchiveTest {
         KeptManifest deleted = Archiving.delete(archive, state(1, 5));
         assertThat(deleted).isEqualTo(archive.manifest(NAME));
         assertThat(deleted.manifest().tombstone()).isNotNull();
+    }
+
+    /** As of a folder whose file was moved to its place, and whose directory could not be synced. */
+    @Test
+    void whatCanBeReadButNotBePutAgainIsNotCommitted() {
+        Archive archive = claim();
+        KeptManifest before = Archiving.archive(archive, state(1, 3));
+        AtomicLong puts = new AtomicLong();
+        client.faults((number, call, key) -> call != ObjectCall.PUT_IF
+                ? ObjectFault.NONE
+                : puts.incrementAndGet() == 1 ? ObjectFault.ANSWER_LOST : ObjectFault.REFUSED);
+        assertAnswered(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
+        assertThat(puts).hasValue(2);
+        assertThat(archive.manifest(NAME)).isNotEqualTo(before);
+    }
+
+    @Test
+    void aRootThatCanBeReadButNotBePutAgainIsNotClaimed() {
+        AtomicLong puts = new AtomicLong();
+        MemoryObjectStore failing = objects.client()
+                .faults((number, call, key) -> call != ObjectCall.PUT_IF
+                        ? ObjectFault.NONE
+                        : puts.incrementAndGet() == 1 ? ObjectFault.ANSWER_LOST : ObjectFault.REFUSED);
+        assertAnswered(Kind.UNAVAILABLE, () -> claim(failing));
+        assertThat(puts).hasValue(2);
     }
 
     @Test

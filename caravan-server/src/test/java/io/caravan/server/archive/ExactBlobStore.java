@@ -47,6 +47,13 @@ final class ExactBlobStore extends ForwardingBlobStore {
     @Override
     public DeleteObjectResponse removeBlob(DeleteObjectRequest request) {
         synchronized (turn) {
+            String tag = request.ifMatch();
+            if (tag != null) {
+                HeadObjectResponse now = blobMetadataIfPresent(request.bucket(), request.key());
+                if (now == null || !unquoted(tag).equals(unquoted(now.eTag()))) {
+                    throw S3Exceptions.fromStatusCode(PRECONDITION_FAILED);
+                }
+            }
             return super.removeBlob(request);
         }
     }

@@ -50,11 +50,6 @@ public final class S3Server implements AutoCloseable {
         return new S3Server(new ExactBlobStore(new TransientNio2BlobStore()));
     }
 
-    /** A server that ignores {@code If-None-Match}. */
-    public static S3Server startCareless() throws Exception {
-        return new S3Server(new CarelessBlobStore(new ExactBlobStore(new TransientNio2BlobStore())));
-    }
-
     /** A server with its objects in a directory, for those that do not fit in memory. */
     public static S3Server startOn(Path directory) throws Exception {
         return new S3Server(new ExactBlobStore(new FilesystemNio2BlobStore(directory.toString())));

@@ -171,7 +171,7 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     @Override
-    public void deleteIf(String key, String tag) {
+    public boolean deleteIf(String key, String tag) {
         path(key);
         if (!Files.isDirectory(folder)) {
             throw problem(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
@@ -183,6 +183,7 @@ public final class FileObjectStore implements ObjectStore {
                     checkUnchanged("delete", key, tag);
                     remove(key);
                 }));
+        return true;
     }
 
     private void remove(String key) throws IOException {

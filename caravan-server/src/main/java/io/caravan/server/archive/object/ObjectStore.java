@@ -70,7 +70,8 @@ public interface ObjectStore extends AutoCloseable {
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
      *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included,
-     *     the put may have taken place, as a client may have tried again by itself: read the object to know
+     *     the put may have taken place, as a client may have tried again by itself: read the object to know. It is
+     *     durable only when it has been put once more without an error
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 
@@ -93,9 +94,10 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Deletes an object if nothing has changed since it was looked at; a loss of power may undo it, as {@link #delete}.
      *
-     * @throws ObjectStoreException {@code CONFLICT} when it has
+     * @return false when the place cannot delete on a condition; the object is then as it was
+     * @throws ObjectStoreException {@code CONFLICT} when it has; that it has been deleted may be one, too
      */
-    void deleteIf(String key, String tag);
+    boolean deleteIf(String key, String tag);
 
     /** Closes it. Puts fail from now on; those under way may fail. */
     @Override

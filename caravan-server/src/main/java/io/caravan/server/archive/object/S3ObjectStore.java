@@ -7,6 +7,7 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.util.Arrays;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +37,7 @@ public final class S3ObjectStore implements ObjectStore {
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
+    private static final byte[] OTHER_SCRATCH_CONTENT = {'d'};
 
     /**
      * How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much.
@@ -52,8 +54,15 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Parts parts;
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
-    /** True once the server has refused what it must refuse. A race has it checked twice. */
-    private volatile boolean conditionsKept;
+    /** What the server has been seen to do, or null before it was checked. A race has it checked twice. */
+    private volatile @Nullable Conditions conditions;
+
+    /**
+     * What the server does with conditions. Those of puts it keeps, or it is not used.
+     *
+     * @param ofDeletions whether it also keeps the condition of a deletion
+     */
+    private record Conditions(boolean ofDeletions) {}
 
     private S3ObjectStore(String location, S3Calls calls, S3Parts parts, EventLoopGroup threads) {
         this.location = location;
@@ -143,26 +152,95 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
         ObjectKeys.checked(key);
-        if (!conditionsKept) {
-            checkConditions();
-            conditionsKept = true;
-        }
+        conditions();
         return tryPutIf(key, content, tag);
     }
 
+    private Conditions conditions() {
+        Conditions known = conditions;
+        if (known == null) {
+            known = checkConditions();
+            conditions = known;
+        }
+        return known;
+    }
+
     /**
-     * There are servers that ignore {@code If-Match} and {@code If-None-Match}. An archive on one of them would not
-     * notice a second owner. So before the first put on a condition, the server must refuse two puts of an object that
-     * nobody else knows: when it does not, nothing that matters has been put.
+     * There are servers that ignore {@code If-Match} and {@code If-None-Match}: an archive on one of them would not
+     * notice a second owner. There are others that refuse what meets a condition: an archive on one of them would be
+     * claimed once and never again. So before the first put on a condition, the server must do both right with an object
+     * that no one else knows. When it does not, nothing that matters has been put.
      */
-    private void checkConditions() {
+    private Conditions checkConditions() {
         String key = SCRATCH + UUID.randomUUID();
         try {
-            String tag = send(key, SCRATCH_CONTENT, null, null);
+            String tag = checkAccepted(key, SCRATCH_CONTENT, null, "If-None-Match", "although there was no object");
             checkRefused(key, null, "If-None-Match");
             checkRefused(key, otherThan(tag), "If-Match");
+            String next = checkAccepted(
+                    key,
+                    OTHER_SCRATCH_CONTENT,
+                    tag,
+                    "If-Match",
+                    "although the object had the ETag " + tag + ", which the server itself had named");
+            return new Conditions(keepsConditionOfDeletion(key, next));
         } finally {
             removeIfPermitted(key);
+        }
+    }
+
+    /** Puts what meets its condition. A conflict may be that of the client's second try of what took place. */
+    private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
+        try {
+            return tryPutIf(key, content, tag);
+        } catch (ObjectStoreException refused) {
+            if (refused.kind() != Kind.CONFLICT) {
+                throw refused;
+            }
+            Stored now = get(key, content.length);
+            if (now != null && Arrays.equals(now.content(), content)) {
+                return now.tag();
+            }
+            String why = "this server is at fault: it rejects a correct " + condition + ", " + although
+                    + ", so an archive could never be changed: correct the server, or use another one";
+            throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, refused);
+        }
+    }
+
+    /** Whether the server refuses to delete what has changed, and deletes what has not. */
+    private boolean keepsConditionOfDeletion(String key, String tag) {
+        boolean refuses = false;
+        try {
+            calls.delete(key, otherThan(tag));
+        } catch (ObjectStoreException refused) {
+            requireAnswer(refused);
+            refuses = refused.kind() == Kind.CONFLICT;
+        }
+        boolean keeps = refuses && deletes(key, tag);
+        if (!keeps) {
+            LOG.warn(
+                    "{} does not keep conditions of deletions (If-Match of DeleteObject), or does not permit deletions:"
+                            + " the manifests of documents that were deleted long ago stay in the archive",
+                    location);
+        }
+        return keeps;
+    }
+
+    private boolean deletes(String key, String tag) {
+        try {
+            calls.delete(key, tag);
+            return true;
+        } catch (ObjectStoreException refused) {
+            requireAnswer(refused);
+            // The client's second try finds nothing.
+            return S3Problems.isNoSuchObject(refused);
+        }
+    }
+
+    /** What did not answer says nothing about conditions. */
+    private static void requireAnswer(ObjectStoreException problem) {
+        if (problem.kind() == Kind.UNAVAILABLE) {
+            throw problem;
         }
     }
 
@@ -248,31 +326,21 @@ public final class S3ObjectStore implements ObjectStore {
         calls.delete(ObjectKeys.checked(key), null);
     }
 
-    /** Looks first, for servers that ignore the condition of a deletion. */
     @Override
-    public void deleteIf(String key, String tag) {
+    public boolean deleteIf(String key, String tag) {
         ObjectKeys.checked(key);
+        if (!conditions().ofDeletions()) {
+            return false;
+        }
         try {
-            if (!tag.equals(currentTag(key))) {
-                throw conflict("DeleteObject", key, "it has changed meanwhile", null);
-            }
             calls.delete(key, tag);
+            return true;
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
                 throw conflict("DeleteObject", key, "it has been deleted meanwhile", failed);
             }
             throw failed;
         }
-    }
-
-    private @Nullable String currentTag(String key) {
-        return calls.await(
-                        "HeadObject",
-                        key,
-                        calls.client()
-                                .headObject(request ->
-                                        request.bucket(calls.bucket()).key(calls.inBucket(key))))
-                .eTag();
     }
 
     private ObjectStoreException conflict(String call, String key, String why, @Nullable Throwable cause) {

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  *   <li>1 or 0 in one byte for whether all marks are about this archive;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
- *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found;
- *   and those that it has since tried to become, with unknown result. The empty one is for no root.
+ *   <li>until the end, the owners that the store expects in the root: those that it has tried to become, with unknown
+ *   result, oldest first, and before the last of them the one that it found. The empty one is for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each behind its length in 4 bytes.
@@ -145,10 +145,13 @@ final class MarkedArchive implements ClaimMemory {
             // What another owner has changed the marks do not know.
             return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
         }
+        // The one that was found stays, however often a claim fails: it is still there then.
         List<String> owners = new ArrayList<>(last.owners());
-        while (owners.size() >= MOST_OWNERS) {
+        owners.remove(before);
+        while (owners.size() > MOST_OWNERS - 2) {
             owners.remove(0);
         }
+        owners.add(before);
         owners.add(owner);
         return new Record(last.complete(), last.epoch(), location, owners);
     }

@@ -89,8 +89,8 @@ final class PacedObjectStore implements ObjectStore {
     }
 
     @Override
-    public void deleteIf(String key, String tag) {
-        store.deleteIf(key, tag);
+    public boolean deleteIf(String key, String tag) {
+        return store.deleteIf(key, tag);
     }
 
     @Override

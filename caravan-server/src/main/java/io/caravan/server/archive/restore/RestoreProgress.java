@@ -13,6 +13,7 @@ public final class RestoreProgress {
     private final LongAdder present = new LongAdder();
     private final LongAdder deleted = new LongAdder();
     private final LongAdder faults = new LongAdder();
+    private final LongAdder missing = new LongAdder();
     private final LongAdder values = new LongAdder();
     private final LongAdder valueBytes = new LongAdder();
     private final LongAdder movedBytes = new LongAdder();
@@ -64,7 +65,9 @@ public final class RestoreProgress {
 
     void fault(RestoreFault fault) {
         faults.increment();
-        if (fault.instead() != null) {
+        if (fault.instead() == null) {
+            missing.increment();
+        } else {
             count(fault.instead());
         }
     }
@@ -72,6 +75,11 @@ public final class RestoreProgress {
     private void count(Restored document) {
         values.add(document.added());
         valueBytes.add(document.addedBytes());
+    }
+
+    /** The number of documents that could not be restored from any generation that was allowed. */
+    public long missing() {
+        return missing.sum();
     }
 
     /** How far it is now. */

@@ -17,17 +17,18 @@ import java.util.UUID;
 
 /** Restores an archive to a store that nobody serves meanwhile. */
 public final class StoreRestore {
-    /** The longest value that any store takes: whatever was archived must fit. */
     private StoreRestore() {}
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
-     * is closed. Until then it is marked as incomplete, and not served as if it were whole.
+     * is closed. It is marked as incomplete, and not served as if it were whole, until a restore has brought every
+     * document. A document that came from an older generation, which {@code allowOlder} permits, is not missing.
      *
      * @param directory the store's, which is created when it is missing
      * @param groups how many it has, which need not be as many as the one that was archived had
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
+     * @param allowMissing whether the store counts as complete although documents could not be restored
      * @throws CaravanException what has prevented it, or ended it, such as a {@link StoreDirectoryException} when the
      *     directory holds another store
      */
@@ -37,8 +38,10 @@ public final class StoreRestore {
             int groups,
             int jobs,
             boolean allowOlder,
+            boolean allowMissing,
             RestoreListener listener,
             RestoreProgress progress) {
+        // The longest value that any store takes: whatever was archived must fit.
         StoreConfig config = StoreConfig.builder(directory)
                 .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                 .build();
@@ -48,8 +51,10 @@ public final class StoreRestore {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             // The mark is in one group, and what it speaks of in all.
             store.flush();
-            StoreIdentity.incomplete(store, false);
-            store.flush();
+            if (allowMissing || progress.missing() == 0) {
+                StoreIdentity.incomplete(store, false);
+                store.flush();
+            }
             store.checkpoint();
         }
     }

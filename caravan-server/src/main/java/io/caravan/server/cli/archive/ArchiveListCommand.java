@@ -60,6 +60,11 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     }
 
     @Override
+    boolean onlyLists() {
+        return true;
+    }
+
+    @Override
     int run(Archive archive, Output output) throws IOException {
         ManifestPrinter printer = new ManifestPrinter(output, json());
         return name == null ? listAll(archive, printer) : listOne(archive, DocumentName.of(name), printer);

@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -21,13 +22,17 @@ import picocli.CommandLine.Option;
 @Command(
         name = "prune",
         description = {
-            "Removes old generations, everything of documents that were deleted long ago, and snapshots that no manifest"
-                    + " names and none will. A server does the same by itself, see --archive-prune in 'caravan serve"
-                    + " --help', and keeps what a space of its store says; this command knows nothing of spaces: give it the"
-                    + " greatest numbers that any of them has.",
-            "A generation stays if it is among the newest --keep of its document, or is not older than --keep-days, or is"
-                    + " the newest of a day that is not older than --keep-daily. So the latest one always stays. This"
-                    + " command may run beside the server that archives. If it is interrupted, the next run goes on."
+            "Removes snapshots that no manifest names and none will, and, if you say what to keep, old generations and"
+                    + " documents that were deleted long ago. A server does the same by itself, see --archive-prune in"
+                    + " 'caravan serve --help', by its own settings and those of its spaces. This command reads the archive"
+                    + " only and knows neither, so give it the greatest numbers that the server or a space has. Run it"
+                    + " with --dry-run first.",
+            "No generation is removed unless --keep, --keep-days or --keep-daily is given; those of the three that are"
+                    + " not given are as a server has them by default. A generation stays if it is among the newest"
+                    + " --keep of its document, or is not older than --keep-days, or is the newest of a day that is not"
+                    + " older than --keep-daily, so the latest one always stays. No deleted document is removed for good"
+                    + " unless --retain is given. This command may run beside the server that archives. If it is"
+                    + " interrupted, the next run goes on."
         },
         exitCodeList = {
             "0:done",
@@ -35,7 +40,7 @@ import picocli.CommandLine.Option;
             "2:wrongly called"
         },
         footer = {
-            "  caravan archive prune --archive s3://bucket/prefix --dry-run",
+            "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90 --dry-run",
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -43,30 +48,30 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     @Option(
             names = "--keep",
             paramLabel = "N",
-            defaultValue = "3",
-            description = "How many of a document's newest generations stay whatever their age, 1 or more.")
-    private int keep;
+            description = "How many of a document's newest generations stay whatever their age, 1 or more; "
+                    + PrunePolicy.DEFAULT_GENERATIONS + " if only another of the three is given.")
+    private @Nullable Integer keep;
 
     @Option(
             names = "--keep-days",
             paramLabel = "DAYS",
-            defaultValue = "7",
-            description = "Generations that are not older stay too; 0 for none.")
-    private int keepDays;
+            description = "Generations that are not older stay too; 0 for none; " + PrunePolicy.DEFAULT_AGE_DAYS
+                    + " if only another of the three is given.")
+    private @Nullable Integer keepDays;
 
     @Option(
             names = "--keep-daily",
             paramLabel = "DAYS",
-            defaultValue = "0",
-            description = "For so many days, the newest generation of each day stays too; 0 for none.")
-    private int keepDaily;
+            description = "For so many days, the newest generation of each day stays too; 0 for none; "
+                    + PrunePolicy.DEFAULT_DAYS + " if only another of the three is given.")
+    private @Nullable Integer keepDaily;
 
     @Option(
             names = "--retain",
             paramLabel = "DAYS",
-            defaultValue = "30",
-            description = "How long deleted documents can still be restored, 1 or more.")
-    private int retainDays;
+            description = "Remove for good what was deleted longer ago than this, 1 or more; a server's default is "
+                    + PrunePolicy.DEFAULT_RETAIN_DAYS + ".")
+    private @Nullable Integer retainDays;
 
     @Option(names = "--dry-run", description = "Print what would be removed, and remove nothing.")
     private boolean dryRun;
@@ -77,15 +82,34 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
 
     @Override
     void checkOptions() {
-        check(keep >= 1, "--keep must be 1 or more: the latest generation of a document always stays");
-        check(keepDays >= 0, "--keep-days must be 0 or more");
-        check(keepDaily >= 0, "--keep-daily must be 0 or more");
-        check(retainDays >= 1, "--retain must be 1 or more");
+        check(keep == null || keep >= 1, "--keep must be 1 or more: the latest generation of a document always stays");
+        check(keepDays == null || keepDays >= 0, "--keep-days must be 0 or more");
+        check(keepDaily == null || keepDaily >= 0, "--keep-daily must be 0 or more");
+        check(retainDays == null || retainDays >= 1, "--retain must be 1 or more");
+    }
+
+    private boolean keepsAllGenerations() {
+        return keep == null && keepDays == null && keepDaily == null;
+    }
+
+    private PrunePolicy policy() {
+        Duration retain = Duration.ofDays(retainDays == null ? Integer.MAX_VALUE : retainDays);
+        return keepsAllGenerations()
+                ? new PrunePolicy(Integer.MAX_VALUE, Duration.ZERO, 0, retain)
+                : new PrunePolicy(
+                        number(keep, PrunePolicy.DEFAULT_GENERATIONS),
+                        Duration.ofDays(number(keepDays, PrunePolicy.DEFAULT_AGE_DAYS)),
+                        number(keepDaily, PrunePolicy.DEFAULT_DAYS),
+                        retain);
+    }
+
+    private static int number(@Nullable Integer given, String otherwise) {
+        return given == null ? Integer.parseInt(otherwise) : given;
     }
 
     @Override
     int run(Archive archive, Output output) throws IOException {
-        PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
+        PrunePolicy policy = policy();
         PruneReport report;
         try (Progress progress = progress("documents")) {
             report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
@@ -106,7 +130,20 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
             });
         }
         print(report, output);
+        if (keepsAllGenerations() || retainDays == null) {
+            tell(everythingKept());
+        }
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /** Says which removals nobody has asked for. */
+    private String everythingKept() {
+        if (!keepsAllGenerations()) {
+            return "no deleted document was to be removed for good: --retain says after how many days one is";
+        }
+        return retainDays == null
+                ? "only leftovers were to be removed: --keep, --keep-days, --keep-daily and --retain say what else is"
+                : "no generation was to be removed: --keep, --keep-days and --keep-daily say which are";
     }
 
     private void print(Removal removal, Output output) throws IOException {

@@ -70,14 +70,28 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
         try (ObjectStore objects = place.open();
                 Output output = new Output(console.out())) {
             return run(Archive.open(objects), output);
-        } catch (Output.ClosedException enough) {
-            return CommandLine.ExitCode.OK;
+        } catch (Output.ClosedException closed) {
+            return ended();
         } catch (UncheckedIOException unwritable) {
             if (unwritable.getCause() instanceof Output.ClosedException) {
-                return CommandLine.ExitCode.OK;
+                return ended();
             }
             throw unwritable.getCause();
         }
+    }
+
+    /** The exit code when the reader of the output has closed it. */
+    private int ended() {
+        if (onlyLists()) {
+            return CommandLine.ExitCode.OK;
+        }
+        tell("the output was closed before the command was done: call it again");
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /** Whether it is done as soon as nobody reads its output. */
+    boolean onlyLists() {
+        return false;
     }
 
     /** Refuses options of the command's own before anything is opened. */

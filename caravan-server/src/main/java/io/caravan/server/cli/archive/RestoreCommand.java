@@ -40,7 +40,8 @@ import picocli.CommandLine.Spec;
             "",
             "With --archive and --data, and no server, a whole store is rebuilt from the archive alone. Each document is"
                     + " told as it is restored, and at the end what could not be restored and why, which makes the exit"
-                    + " code 1. A restore that was ended goes on when it is called again. Then the store can be served,"
+                    + " code 1. While documents are missing, the store stays marked as incomplete, and is served only"
+                    + " with --archive-hydrate. A restore that was ended goes on when it is called again. Then the store can be served,"
                     + " and archived to the same archive: caravan serve --data DIR --archive URL.",
             ""
         },
@@ -52,8 +53,8 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class RestoreCommand extends ClientCommand {
     private static final int MAX_JOBS = 256;
-    private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list and"
-            + " --allow-older for a whole store: they do not go together";
+    private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list,"
+            + " --allow-older and --allow-missing for a whole store: they do not go together";
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to restore.")
     private @Nullable String name;
@@ -101,6 +102,13 @@ public final class RestoreCommand extends ClientCommand {
     private boolean allowOlder;
 
     @Option(
+            names = "--allow-missing",
+            description =
+                    "Mark the store as complete although documents could not be restored, so that it can be served"
+                            + " without them. The exit code is still 1.")
+    private boolean allowMissing;
+
+    @Option(
             names = "--list",
             paramLabel = "FILE",
             description = "Tell of each document in this file instead of on the standard output.")
@@ -119,7 +127,7 @@ public final class RestoreCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         if (name != null) {
-            check(!isArchiveGiven() && data == null && list == null && !allowOlder, BOTH);
+            check(!isArchiveGiven() && data == null && list == null && !allowOlder && !allowMissing, BOTH);
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
@@ -159,6 +167,9 @@ public final class RestoreCommand extends ClientCommand {
             restoreAll(Archive.open(objects), directory, output, progress);
             tell("to take over from the host that is lost: caravan serve --data " + directory
                     + (groups == 1 ? "" : " --groups " + groups) + " --archive " + url);
+        } catch (Output.ClosedException closed) {
+            throw ClientException.failed(
+                    "the output was closed before the restore had told all: call it again", closed);
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
                     "the documents that are restored cannot be told: " + unlisted.getMessage()
@@ -182,9 +193,9 @@ public final class RestoreCommand extends ClientCommand {
                     err(),
                     console().showsProgress(),
                     () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
-                StoreRestore.run(opened, directory, groups, jobs, allowOlder, report, progress);
+                StoreRestore.run(opened, directory, groups, jobs, allowOlder, allowMissing, report, progress);
             }
-            report.finish(progress.figures(), output, this::tell);
+            report.finish(progress.figures(), progress.missing(), allowMissing, output, this::tell);
         }
     }
 }

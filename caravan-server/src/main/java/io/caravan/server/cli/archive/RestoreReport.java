@@ -129,10 +129,13 @@ final class RestoreReport implements RestoreListener {
     /**
      * Tells what all came to.
      *
+     * @param missing documents that could not be restored at all
+     * @param allowMissing whether the store is marked as complete without them
      * @param tell takes lines for people
      * @throws ClientException when there were faults
      */
-    void finish(Figures figures, Output output, Consumer<String> tell) throws IOException {
+    void finish(Figures figures, long missing, boolean allowMissing, Output output, Consumer<String> tell)
+            throws IOException {
         list.flush();
         for (RestoreFault fault : faults) {
             tell.accept(text(fault));
@@ -144,8 +147,18 @@ final class RestoreReport implements RestoreListener {
         output.flush();
         if (figures.faults() > 0) {
             throw ClientException.failed(
-                    figures.faults() + " documents are not as the archive should have them; the others are restored");
+                    figures.faults() + " documents are not as the archive should have them; the others are restored"
+                            + (missing > 0 ? "; " + missing(missing, allowMissing) : ""));
         }
+    }
+
+    private static String missing(long missing, boolean allowed) {
+        String lacks = "the store lacks " + missing + " of them, and ";
+        return lacks
+                + (allowed
+                        ? "is marked as complete without them, as --allow-missing says"
+                        : "is marked as incomplete: put the objects back and call it again to go on, give --allow-older"
+                                + " to accept older generations, or --allow-missing to serve the store without them");
     }
 
     private void summarize(Figures figures, Output output) throws IOException {

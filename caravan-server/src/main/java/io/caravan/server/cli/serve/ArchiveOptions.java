@@ -109,28 +109,28 @@ final class ArchiveOptions {
     @Option(
             names = "--archive-keep",
             paramLabel = "COUNT",
-            defaultValue = "4",
+            defaultValue = PrunePolicy.DEFAULT_GENERATIONS,
             description = "How many of a document's newest generations stay, whatever their age, 1 or more.")
     private int keep;
 
     @Option(
             names = "--archive-keep-days",
             paramLabel = "DAYS",
-            defaultValue = "0",
+            defaultValue = PrunePolicy.DEFAULT_AGE_DAYS,
             description = "Generations that are not older stay too; 0 for none.")
     private int keepDays;
 
     @Option(
             names = "--archive-keep-daily",
             paramLabel = "DAYS",
-            defaultValue = "14",
+            defaultValue = PrunePolicy.DEFAULT_DAYS,
             description = "For so many days, the newest generation of each day stays too; 0 for none.")
     private int keepDaily;
 
     @Option(
             names = "--archive-retain",
             paramLabel = "DAYS",
-            defaultValue = "30",
+            defaultValue = PrunePolicy.DEFAULT_RETAIN_DAYS,
             description = "How long deleted documents can still be restored, 1 or more.")
     private int retainDays;
 

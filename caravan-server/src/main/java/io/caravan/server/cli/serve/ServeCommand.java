@@ -75,8 +75,15 @@ import picocli.CommandLine.ParameterException;
 public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
     private final List<FileWatch> watches = new ArrayList<>();
 
+    private boolean served;
+
     public ServeCommand(Settings settings) {
         super(settings);
+    }
+
+    /** Whether it has served, or tried to, and not only printed something. */
+    public boolean served() {
+        return served;
     }
 
     @Override
@@ -88,6 +95,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                     spec.commandLine().getOut());
             return CommandLine.ExitCode.OK;
         }
+        served = true;
         processOptions.setUpLog();
         if (checked(clusterOptions::alone)) {
             StoreConfig store = checked(storeOptions::config);

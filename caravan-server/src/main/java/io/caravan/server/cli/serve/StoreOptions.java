@@ -51,7 +51,7 @@ final class StoreOptions {
     @Option(
             names = "--max-value",
             paramLabel = "SIZE",
-            defaultValue = "1MiB",
+            defaultValue = "3MiB",
             converter = Quantities.Bytes.class,
             description = "Greatest length of one value, from 64KiB to just under 32MiB.")
     private long maxValueBytes;

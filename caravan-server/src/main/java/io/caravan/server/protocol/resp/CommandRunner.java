@@ -185,7 +185,11 @@ final class CommandRunner {
     private void runNext() {
         Request next = waiting.element();
         if (next instanceof Request.Refused refused) {
-            answerLast(refused.error());
+            if (refused.last()) {
+                answerLast(refused.error());
+            } else {
+                refuse(new Reply.Error(refused.error()));
+            }
             return;
         }
         Command command = (Command) next;
@@ -234,6 +238,7 @@ final class CommandRunner {
             place.complete(action.run(session, command));
         } catch (RuntimeException problem) {
             place.complete(Errors.reply(problem));
+            refusedLast = session.quitting();
         }
         if (session.quitting()) {
             waiting.clear();

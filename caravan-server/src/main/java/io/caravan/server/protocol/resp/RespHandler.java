@@ -113,7 +113,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
-            session.end();
+            session.endOfInput();
             noMoreRequests = true;
             progress();
         }

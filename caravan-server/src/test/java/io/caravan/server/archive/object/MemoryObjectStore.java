@@ -175,12 +175,13 @@ public final class MemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public void deleteIf(String key, String tag) {
+    public boolean deleteIf(String key, String tag) {
         check(KEY.matcher(key).matches(), key);
         call(ObjectCall.DELETE_IF, key, () -> {
             objects.deleteIf(key, tag);
             return key;
         });
+        return true;
     }
 
     private <T extends @Nullable Object> T call(ObjectCall call, String key, Supplier<T> action) {

@@ -49,8 +49,8 @@ class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public void deleteIf(String key, String tag) {
-        store.deleteIf(key, tag);
+    public boolean deleteIf(String key, String tag) {
+        return store.deleteIf(key, tag);
     }
 
     @Override

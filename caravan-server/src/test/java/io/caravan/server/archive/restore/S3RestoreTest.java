@@ -69,7 +69,7 @@ class S3RestoreTest {
                 throw new AssertionError(fault.why());
             }
         };
-        StoreRestore.run(Archive.open(objects), directory.resolve("data"), 1, 8, false, nobody, progress);
+        StoreRestore.run(Archive.open(objects), directory.resolve("data"), 1, 8, false, false, nobody, progress);
         return progress.figures();
     }
 

@@ -54,6 +54,7 @@ class StoreRestoreTest {
     private final List<Restored> restored = new ArrayList<>();
     private final List<RestoreFault> faults = new ArrayList<>();
     private boolean allowOlder;
+    private boolean allowMissing;
 
     private Path data() {
         return directory.resolve("data");
@@ -69,6 +70,7 @@ class StoreRestoreTest {
                 1,
                 JOBS,
                 allowOlder,
+                allowMissing,
                 new RestoreListener() {
                     @Override
                     public void restored(Restored document) {
@@ -279,8 +281,8 @@ class StoreRestoreTest {
             @Override
             public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(
-                        () -> StoreRestore.run(archive.open(), data(), 1, JOBS, false, broken, new RestoreProgress()))
+        assertThatThrownBy(() ->
+                        StoreRestore.run(archive.open(), data(), 1, JOBS, false, false, broken, new RestoreProgress()))
                 .hasMessage("no more room to tell");
     }
 
@@ -394,6 +396,58 @@ class StoreRestoreTest {
             assertThat(StoreIdentity.incomplete(here.store)).isFalse();
             assertThat(StoreIdentity.find(here.store)).isEqualTo(TestArchive.STORE);
         }
+    }
+
+    private boolean isIncomplete() {
+        try (TestStore here = open()) {
+            return StoreIdentity.incomplete(here.store);
+        }
+    }
+
+    @Test
+    void aRestoreWithFaultsLeavesTheStoreMarkedAsIncomplete() {
+        fill(5);
+        byte[] snapshot =
+                archive.objects().content(archive.put("damaged", 7, 0, 5).key());
+        String key = archive.objects().keys("snapshots/damaged/").get(0);
+        archive.damage(key);
+        assertThat(restore().faults()).isEqualTo(1);
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
+            assertThatThrownBy(() -> serve(here.store)).isInstanceOf(StoreDirectoryException.class);
+        }
+        restore();
+        assertThat(isIncomplete()).isTrue();
+        archive.objects().put(key, snapshot);
+        assertThat(restore().faults()).isZero();
+        assertThat(isIncomplete()).isFalse();
+    }
+
+    @Test
+    void aManifestThatCannotBeReadLeavesTheStoreMarkedAsIncomplete() {
+        fill(5);
+        archive.put("unreadable", 7, 0, 5);
+        archive.damage(TestArchive.manifestKey("unreadable"));
+        assertThat(restore().faults()).isEqualTo(1);
+        assertThat(isIncomplete()).isTrue();
+    }
+
+    @Test
+    void whatIsKnownToBeLostCanBeAccepted() {
+        fill(5);
+        archive.put("older", 7, 0, 5);
+        archive.damage(archive.put("older", 7, 0, 9).key());
+        restore();
+        assertThat(isIncomplete()).isTrue();
+        allowOlder = true;
+        assertThat(restore().faults()).isEqualTo(1);
+        assertThat(isIncomplete()).isFalse();
+        archive.damage(archive.put("lost", 8, 0, 5).key());
+        restore();
+        assertThat(isIncomplete()).isTrue();
+        allowMissing = true;
+        assertThat(restore().faults()).isEqualTo(2);
+        assertThat(isIncomplete()).isFalse();
     }
 
     private static Server serve(ListStore store) throws IOException {

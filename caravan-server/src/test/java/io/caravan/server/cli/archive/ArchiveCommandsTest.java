@@ -18,6 +18,8 @@ import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -192,12 +194,64 @@ class ArchiveCommandsTest {
     void pruneInADryRunRemovesNothing() throws IOException {
         fill();
         List<Path> before = files();
-        assertThat(run("prune", "--keep", "2", "--dry-run")).isZero();
+        assertThat(run("prune", "--keep", "2", "--keep-days", "7", "--keep-daily", "0", "--retain", "30", "--dry-run"))
+                .isZero();
         assertThat(out()).contains("would remove 3 generations, 0 leftovers and 1 deleted document");
         String dry = out();
         assertThat(files()).isEqualTo(before);
-        assertThat(run("prune", "--keep", "2")).isZero();
+        assertThat(run("prune", "--keep", "2", "--keep-days", "7", "--keep-daily", "0", "--retain", "30"))
+                .isZero();
         assertThat(out()).isEqualTo(dry.replace("would remove", "removed"));
+    }
+
+    /** A server may keep any number, by its options or those of a space, and the command knows neither. */
+    @Test
+    void pruneWithoutOptionsRemovesNoGenerationAndForgetsNothing() throws IOException {
+        fill();
+        List<Path> before = files();
+        assertThat(run("prune")).isZero();
+        assertThat(out()).startsWith("removed 0 generations, 0 leftovers and 0 deleted documents");
+        assertThat(err.toString()).contains("only leftovers were to be removed: --keep");
+        assertThat(run("prune", "--retain", "36500")).isZero();
+        assertThat(run("prune", "--keep", "100")).isZero();
+        assertThat(files()).isEqualTo(before);
+    }
+
+    /** What is not said is as a server has it. */
+    @Test
+    void pruneKeepsADayEachAsAServerDoes() {
+        try (ObjectStore objects = FileObjectStore.open(folder)) {
+            Archive archive = claim(objects);
+            for (int day = 10; day > 0; day--) {
+                Archiving.archive(archive, new State("daily", 1, 0, 11 - day, now - day * DAY));
+            }
+        }
+        assertThat(run("prune", "--keep", "1")).isZero();
+        assertThat(out()).startsWith("removed 0 generations");
+        assertThat(run("prune", "--keep", "1", "--keep-daily", "0")).isZero();
+        assertThat(out().lines().toList()).last().asString().startsWith("removed 9 generations");
+    }
+
+    /** Only a list is done when nobody reads on: faults that were not told, and removals not made, are no success. */
+    @Test
+    void aClosedOutputEndsVerifyAndPruneWithAFailure() throws IOException {
+        fill();
+        List<Path> before = files();
+        OutputStream closed = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
+        CommandLine archive = ArchiveCommand.commands(
+                        new Console(InputStream.nullInputStream(), closed, Map.of(), false))
+                .setErr(new PrintWriter(err, true));
+        String url = "file:" + folder;
+        assertThat(archive.execute("ls", "--archive", url)).isZero();
+        assertThat(archive.execute("verify", "--archive", url)).isOne();
+        assertThat(err.toString()).contains("the output was closed before the command was done");
+        assertThat(archive.execute("prune", "--archive", url)).isOne();
+        assertThat(files()).isEqualTo(before);
     }
 
     private List<Path> files() throws IOException {
@@ -212,7 +266,8 @@ class ArchiveCommandsTest {
     @Test
     void pruneKeepsTheNewestAndTheYoungAndForgetsTheDeleted() {
         fill();
-        assertThat(run("prune", "--keep", "1", "--keep-days", "25")).isZero();
+        assertThat(run("prune", "--keep", "1", "--keep-days", "25", "--keep-daily", "0", "--retain", "30"))
+                .isZero();
         assertThat(out().lines()).hasSize(5).last().asString().startsWith("removed 3 generations");
         try (ObjectStore objects = FileObjectStore.open(folder)) {
             Archive archive = Archive.open(objects);
@@ -225,7 +280,18 @@ class ArchiveCommandsTest {
             assertThat(archive.manifest(DocumentName.of("gone"))).isNull();
         }
         assertThat(run("verify")).isZero();
-        assertThat(run("prune", "--keep", "1", "--keep-days", "25", "--output", "json"))
+        assertThat(run(
+                        "prune",
+                        "--keep",
+                        "1",
+                        "--keep-days",
+                        "25",
+                        "--keep-daily",
+                        "0",
+                        "--retain",
+                        "30",
+                        "--output",
+                        "json"))
                 .isZero();
         assertThat(out().lines()).singleElement().asString().contains("\"generations\":0");
     }
@@ -234,7 +300,7 @@ class ArchiveCommandsTest {
     void pruneTellsOfDocumentsThatItCannotPrune() throws IOException {
         fill();
         Files.writeString(folder.resolve("manifests/gone"), "{}");
-        assertThat(run("prune")).isOne();
+        assertThat(run("prune", "--keep", "3", "--keep-daily", "0")).isOne();
         assertThat(err.toString()).contains("manifests/gone");
         assertThat(out()).contains("removed 1 generation,");
     }

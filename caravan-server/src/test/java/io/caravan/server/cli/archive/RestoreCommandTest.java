@@ -142,8 +142,13 @@ class RestoreCommandTest {
         assertThat(run.err())
                 .contains(
                         "FAULT: document 'a', object snapshots/a/",
-                        "1 documents are not as the archive should have them");
+                        "1 documents are not as the archive should have them",
+                        "the store lacks 1 of them, and is marked as incomplete")
+                .doesNotContain("to take over from the host that is lost");
         assertThat(run.out()).contains("restored 'b'");
+        CommandRun accepted = restoreAll("--allow-missing");
+        assertThat(accepted.exitCode()).isEqualTo(1);
+        assertThat(accepted.err()).contains("is marked as complete without them");
     }
 
     @Test

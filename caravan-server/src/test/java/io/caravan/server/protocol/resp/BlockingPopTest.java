@@ -129,14 +129,25 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
+    void aClientThatHasClosedItsSideTakesNothing() throws IOException {
+        try (RespClient finished = waitFor("k")) {
+            finished.finishSending();
+            assertThat(finished.read()).startsWith("-UNBLOCKED the wait ends");
+        }
+        awaitWaiting(0);
+        client.call("RPUSH", "k", "a");
+        answers("[$a]", "LRANGE", "k", "0", "-1");
+    }
+
+    @Test
     void whoWillSendNoMoreAndWhoseServerStopsIsTold() throws IOException {
         try (RespClient finished = waitFor("k");
                 RespClient stopped = waitFor("k")) {
             finished.finishSending();
-            assertThat(finished.read()).startsWith("-UNBLOCKED ");
+            assertThat(finished.read()).startsWith("-UNBLOCKED the wait ends, as the client has closed its side");
             assertThat(finished.atEnd()).isTrue();
             fixture.network.drain(Duration.ofSeconds(20));
-            assertThat(stopped.read()).startsWith("-UNBLOCKED ");
+            assertThat(stopped.read()).startsWith("-UNBLOCKED the connection ends, as the server stops");
             assertThat(stopped.atEnd()).isTrue();
         }
     }

@@ -141,14 +141,15 @@ public final class Conversations {
      * was added at the end; what went from the front is trimmed. Only another change, of anything but the first message
      * and its neighbours, writes the conversation anew.
      *
-     * @param messages JSON texts
+     * @param messages JSON texts; half a surrogate pair, which UTF-8 has no bytes for, is kept as its JSON escape
      * @throws IllegalArgumentException when a message is not JSON text, or the conversation's name is empty, too long
      *     (1,024 bytes of UTF-8 with the prefix), or not Unicode
      */
     public void replace(String conversation, List<String> messages) {
         messages.forEach(Transcript::checkMessage);
+        List<String> encodable = messages.stream().map(Transcript::escaped).toList();
         DocumentName name = name(conversation);
-        change(name, messages.isEmpty() ? this::remove : changed -> save(changed, messages));
+        change(name, messages.isEmpty() ? this::remove : changed -> save(changed, encodable));
     }
 
     /** Deletes a conversation; nothing happens when there is none. */

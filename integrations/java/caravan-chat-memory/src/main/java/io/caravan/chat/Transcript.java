@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,22 @@ final class Transcript {
         if (message.isBlank() || message.charAt(0) == LEAD) {
             throw new IllegalArgumentException("a message must be JSON text, was '" + message + "'");
         }
+    }
+
+    /**
+     * Writes each half of a surrogate pair that stands alone as its JSON escape: UTF-8 has no bytes for it. In JSON text
+     * it can only stand in a string, where the escape means the same.
+     */
+    static String escaped(String message) {
+        StringBuilder escaped = new StringBuilder(message.length());
+        message.codePoints().forEach(point -> {
+            if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
+                escaped.append(String.format(Locale.ROOT, "\\u%04x", point));
+            } else {
+                escaped.appendCodePoint(point);
+            }
+        });
+        return escaped.toString();
     }
 
     /** Reads the list, as it is durably at one moment. */

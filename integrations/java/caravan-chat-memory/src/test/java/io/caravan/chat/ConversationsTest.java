@@ -369,4 +369,20 @@ class ConversationsTest {
                         .mapToObj(t -> window(1000 * t + rounds - 1, 1000 * t + rounds + 4, SYSTEM))
                         .toList());
     }
+
+    /** As a model that cuts its answer in the middle of an emoji makes it. */
+    @Test
+    void halfASurrogatePairIsKeptAsItsEscape() {
+        String whole = "{\"text\":\"\ud83d\ude00\"}";
+        String cut = "{\"text\":\"a\ud83d\"}";
+        String turned = "{\"text\":\"\ude00\ud83d!\"}";
+        conversations.replace("lucy", List.of(whole, cut, turned));
+        List<String> kept = List.of(whole, "{\"text\":\"a\\ud83d\"}", "{\"text\":\"\\ude00\\ud83d!\"}");
+        assertThat(conversations.messages("lucy")).isEqualTo(kept);
+        reopen();
+        assertThat(conversations.messages("lucy")).isEqualTo(kept);
+        assertThat(appended(() -> conversations.replace("lucy", List.of(whole, cut, turned))))
+                .as("the same messages are not written again")
+                .isZero();
+    }
 }

@@ -18,8 +18,9 @@ import org.slf4j.LoggerFactory;
  * k\r\n}).
  *
  * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory
- * for words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Refused}
- * is passed on and all further bytes are dropped.
+ * for words is taken as they arrive, never as they are announced. A request over the limits is dropped as it arrives,
+ * and a {@link Request.Refused} is passed on in its place. After the first violation of the protocol one that is the last
+ * is passed on, and all further bytes are dropped.
  *
  * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the
  * bytes that it is made of. Memory for words is asked for before it is taken, and what gets none stays bytes, as do
@@ -64,6 +65,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private int wordBytes = -1;
 
     private long requestBytes;
+    /** Why the request that is arriving is dropped, or null when it is not. */
+    private @Nullable String rejection;
     /** Bytes of an unfinished line that are known to hold no line end. */
     private int lineScanned;
 
@@ -121,6 +124,9 @@ public final class RequestDecoder extends ByteToMessageDecoder {
 
     /** Bytes held of a request that has not arrived whole. */
     public long unfinishedBytes() {
+        if (rejection != null) {
+            return 1 + actualReadableBytes();
+        }
         long words = wordsAnnounced > 0 ? requestBytes - Math.max(0, wordBytes) : 0;
         return words + actualReadableBytes();
     }
@@ -138,6 +144,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         } catch (Violation violation) {
             malformed = true;
             words = NO_WORDS;
+            rejection = null;
             out.add(new Request.Refused("ERR Protocol error: " + violation.getMessage()));
         }
         if (malformed) {
@@ -148,7 +155,10 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     /** Returns false when more bytes are needed. */
     private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (wordsAnnounced > 0) {
-            return wordBytes < 0 ? wordLength(in) : word(in, out);
+            if (wordBytes < 0) {
+                return wordLength(in);
+            }
+            return rejection == null ? word(in, out) : dropWord(in, rejection, out);
         }
         return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
@@ -190,12 +200,41 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         if (length == INCOMPLETE) {
             return false;
         }
-        check(length >= 0 && length <= limits.maxWordBytes(), INVALID_WORD);
+        check(length >= 0 && length <= RespLimits.MAX_DROPPED_BYTES, INVALID_WORD);
         requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
-        check(requestBytes <= limits.maxRequestBytes(), "too big request");
         check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
+        if (rejection == null) {
+            rejection = limits.rejection(length, requestBytes);
+        }
+        if (rejection != null) {
+            check(requestBytes <= RespLimits.MAX_DROPPED_BYTES, "too big request");
+            words = NO_WORDS;
+        }
         wordBytes = (int) length;
         return true;
+    }
+
+    /** Drops what has arrived of a word; the length is then that of the rest. */
+    private boolean dropWord(ByteBuf in, String why, List<Object> out) {
+        int dropped = Math.min(wordBytes, in.readableBytes());
+        in.skipBytes(dropped);
+        wordBytes -= dropped;
+        if (wordBytes > 0 || in.readableBytes() < LINE_END_BYTES) {
+            return false;
+        }
+        checkLineEnd(in);
+        wordBytes = -1;
+        wordCount++;
+        if (wordCount == wordsAnnounced) {
+            rejection = null;
+            wordsAnnounced = 0;
+            out.add(new Request.Refused(why, false));
+        }
+        return true;
+    }
+
+    private static void checkLineEnd(ByteBuf in) {
+        check(in.readByte() == '\r' && in.readByte() == '\n', "expected a line end after a bulk string");
     }
 
     private static char printable(byte b) {
@@ -209,7 +248,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
         byte[] word = new byte[wordBytes];
         in.readBytes(word);
-        check(in.readByte() == '\r' && in.readByte() == '\n', "expected a line end after a bulk string");
+        checkLineEnd(in);
         wordBytes = -1;
         add(word);
         if (wordCount == wordsAnnounced) {

@@ -1,7 +1,10 @@
 package io.caravan.server.protocol.resp.codec;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * What a client may ask for; a larger request ends the connection before memory is spent on it.
+ * What a client may ask for. A larger request is refused before memory is spent on it: its bytes are dropped as they
+ * come, up to {@link #MAX_DROPPED_BYTES}, and one that is longer still ends the connection.
  *
  * @param maxWordBytes greatest length of one word of a request
  * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes
@@ -23,6 +26,27 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int WORD_OVERHEAD_BYTES = 32;
     /** Memory of a request besides its words, about, until it is answered. */
     public static final int REQUEST_OVERHEAD_BYTES = 256;
+    /** Greatest length of a request that is dropped to its end, so that the connection goes on. */
+    public static final int MAX_DROPPED_BYTES = 512 << 20;
+
+    /**
+     * Why a request must be refused, or null while it is within the limits.
+     *
+     * @param wordBytes length of its latest word
+     * @param requestBytes length of all words so far, counted as {@code maxRequestBytes} is
+     */
+    @Nullable
+    String rejection(long wordBytes, long requestBytes) {
+        if (wordBytes > maxWordBytes) {
+            return "ERR a value of " + wordBytes + " bytes is over the limit of " + maxWordBytes
+                    + " bytes; nothing was changed. Start the server with a greater --max-value to raise it";
+        }
+        return requestBytes <= maxRequestBytes
+                ? null
+                : "ERR a request over " + maxRequestBytes + " bytes, " + WORD_OVERHEAD_BYTES
+                        + " added for each word, is over the limit; nothing was changed. Send fewer values at a time, or"
+                        + " start the server with a greater --max-value";
+    }
 
     /** Limits of requests, with the usual number that may wait. */
     public RespLimits(int maxWordBytes, long maxRequestBytes) {

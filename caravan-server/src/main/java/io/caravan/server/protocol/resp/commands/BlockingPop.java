@@ -43,6 +43,9 @@ final class BlockingPop implements Reading {
     /** The answer when the connection or the server's service of it ends: no value, and no time that is over. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
+    /** The answer to a client that has closed its side of the connection, and may still read. */
+    private static final Reply CLIENT_DONE = new Reply.Error(
+            "UNBLOCKED the wait ends, as the client has closed its side of the connection; nothing was taken");
     /** Seconds, for some thirty years at most. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
@@ -276,7 +279,7 @@ final class BlockingPop implements Reading {
                 if (timeoutMillis > 0) {
                     timeout = loop.schedule(() -> giveUp(Reply.Null.ARRAY), timeoutMillis, TimeUnit.MILLISECONDS);
                 }
-                session.onEnding(() -> giveUp(UNBLOCKED));
+                session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
             });
         }
     }

@@ -61,9 +61,13 @@ public final class ConnectionCommands {
         };
     }
 
+    /** Ends the connection of a client that wants another database: it might go on in this one, with others' names. */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {
-            throw new CommandException("ERR DB index is out of range");
+            session.quit();
+            throw new CommandException(
+                    "ERR DB index is out of range: there is only database 0, and the connection ends;"
+                            + " configure the client for database 0, and tell applications apart by a prefix of their names");
         }
         return Reply.OK;
     }

@@ -28,6 +28,7 @@ public final class Session {
     private @Nullable Transaction transaction;
     private boolean quitting;
     private volatile boolean ending;
+    private volatile boolean clientDone;
     private @Nullable Runnable onEnding;
     private @Nullable Subscriber subscriber;
 
@@ -186,6 +187,17 @@ public final class Session {
         if (onEnding != null) {
             onEnding.run();
         }
+    }
+
+    /** Ends the connection's waits because the client sends no more; on the event loop. */
+    public void endOfInput() {
+        clientDone = true;
+        end();
+    }
+
+    /** Whether the client has said that it sends no more. */
+    public boolean clientDone() {
+        return clientDone;
     }
 
     /** Sets the action to run when the connection ends, or now if it does already. Replaces an earlier one. */

@@ -37,6 +37,9 @@ class RequestDecoderTest {
     }
 
     private static String format(Request request) {
+        if (request instanceof Request.Refused refused && !refused.last()) {
+            return "?" + refused.error();
+        }
         if (request instanceof Request.Refused refused) {
             assertThat(refused.error()).startsWith(PREFIX);
             return "!" + refused.error().substring(PREFIX.length());
@@ -158,7 +161,7 @@ class RequestDecoderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             *1~$-1~                               | invalid bulk length
-            *1~$1001~                             | invalid bulk length
+            *1~$536870913~                        | invalid bulk length
             *1~$99999999999999999999~             | invalid bulk length
             *1~$2147483648~                       | invalid bulk length
             *1~$~                                 | invalid bulk length
@@ -182,13 +185,49 @@ class RequestDecoderTest {
         assertThat(decode(sent.replace("\\n", "\n"), "*1~$4~PING~")).containsExactly("!" + problem);
     }
 
+    /** However it arrives, no more of it is held than what arrived last. */
+    @Test
+    void dropsARequestWithAWordThatIsTooLongAndGoesOn() {
+        byte[] whole = bytes("*4~$5~RPUSH~$3~doc~$1001~" + "v".repeat(1001) + "~$4~last~*1~$4~PING~");
+        String refused = "?ERR a value of 1001 bytes is over the limit of 1000 bytes; nothing was changed. Start the"
+                + " server with a greater --max-value to raise it";
+        for (int split = 0; split <= whole.length; split++) {
+            assertThat(decode(LIMITS, slice(whole, 0, split), slice(whole, split, whole.length)))
+                    .as("split at %d", split)
+                    .containsExactly(refused, "[PING]");
+        }
+        RequestDecoder decoder = new RequestDecoder(LIMITS, new TestIntake());
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+        channel.writeInbound(Unpooled.wrappedBuffer(bytes("*2~$5~RPUSH~$100000000~")));
+        byte[] piece = new byte[100_000];
+        for (int sent = 0; sent < 1000; sent++) {
+            channel.writeInbound(Unpooled.wrappedBuffer(piece));
+            assertThat(decoder.unfinishedBytes()).isEqualTo(1);
+        }
+        assertThat(channel.<Request>readInbound()).isNull();
+        channel.writeInbound(Unpooled.wrappedBuffer(bytes("~")));
+        assertThat(channel.<Request>readInbound()).isInstanceOf(Request.Refused.class);
+        assertThat(decoder.unfinishedBytes()).isZero();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void endsWhatIsTooLongToBeDropped() {
+        assertThat(decode("*3~$1~a~$536870912~")).containsExactly("!too big request");
+        assertThat(decode("*1~$1001~" + "v".repeat(1001) + "xx"))
+                .containsExactly("!expected a line end after a bulk string");
+    }
+
     @Test
     void limitsARequestAsAWholeAndItsLine() {
         StringBuilder many = new StringBuilder("*20~");
         for (int i = 0; i < 20; i++) {
             many.append("$1000~").append("x".repeat(1000)).append('~');
         }
-        assertThat(decode(many.toString())).containsExactly("!too big request");
+        assertThat(decode(many.toString(), "PING~"))
+                .satisfiesExactly(
+                        tooLarge -> assertThat(tooLarge).startsWith("?ERR a request over 10000 bytes"),
+                        next -> assertThat(next).isEqualTo("[PING]"));
         assertThat(decode("x".repeat(RespLimits.MAX_INLINE_BYTES) + "\n")).hasSize(1);
         assertThat(decode("x".repeat(RespLimits.MAX_INLINE_BYTES + 1))).containsExactly("!too big inline request");
     }

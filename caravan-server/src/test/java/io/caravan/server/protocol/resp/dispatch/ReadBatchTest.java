@@ -40,6 +40,7 @@ class ReadBatchTest {
                     action,
                     new Command("READ".getBytes(UTF_8)),
                     replies.open(Protocol.RESP2, new PendingReply.Observer() {}),
+                    false,
                     false);
         }
         return batch;
