@@ -141,17 +141,24 @@ final class GroupStateMachine extends BaseStateMachine {
     public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
         LogEntryProto entry = transaction.getLogEntry();
         TermIndex place = TermIndex.valueOf(entry);
-        ByteBuffer frame = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
-        apply(place, frame);
-        updateLastAppliedTermIndex(place);
+        if (apply(place, entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer())) {
+            updateLastAppliedTermIndex(place);
+        }
         return CompletableFuture.completedFuture(Message.EMPTY);
     }
 
-    /** What is not applied, because this host leaves or is closing, it hears again when it is started again. */
-    private void apply(TermIndex place, ByteBuffer frame) {
+    /**
+     * Whether the entry is applied. What is not, because this host leaves or is closing, it hears again when it is started
+     * again.
+     */
+    private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
+            FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
             // Roles change no more when it closes; and nothing may be applied behind what was not.
-            while (!closing && leaver.get() == null && !applied(place, frame)) {
+            while (!closing && leaver.get() == null) {
+                if (applied(place, entry)) {
+                    return true;
+                }
                 // An entry of another leader: this host leads no longer, and has not been told yet.
                 resign("another host leads the group");
                 awaitRole();
@@ -159,19 +166,21 @@ final class GroupStateMachine extends BaseStateMachine {
         } catch (IllegalStateException lacking) {
             leave(lacking);
         }
+        return false;
     }
 
     /** Returns false when the replica, which leads, must follow first. */
-    private synchronized boolean applied(TermIndex place, ByteBuffer frame) {
-        if (frame.hasRemaining()) {
+    private synchronized boolean applied(TermIndex place, @Nullable FrameEntry entry) {
+        if (entry != null) {
             RaftCommitLog term = leading;
-            if (term != null && !term.committed(frame)) {
+            if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
-            if (term == null && !initialized(replica).replay(place.toString(), frame)) {
+            // What is left out has its place taken by a frame that was applied before: the store lacks nothing.
+            if (term == null && !initialized(replica).replay(place.toString(), entry)) {
                 return true;
             }
-            appliedLsn = Proposal.endLsn(frame);
+            appliedLsn = FrameEntry.endLsn(entry.frame());
         }
         // An entry without a frame only says that its leader led; the log of a group that writes nothing ends, too.
         initialized(mark).applied(place, appliedLsn);
@@ -383,7 +392,7 @@ final class GroupStateMachine extends BaseStateMachine {
                                 + appliedLsn + ", and its store ends at " + leader.position() + " now"));
                 return;
             }
-            RaftCommitLog term = new RaftCommitLog(propose);
+            RaftCommitLog term = new RaftCommitLog(propose, frame -> GroupReplica.entry(leader, frame));
             leader.lead(term);
             leading = term;
         }
@@ -408,7 +417,7 @@ final class GroupStateMachine extends BaseStateMachine {
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
             try {
-                follower.replay("of the last frame that it led", last);
+                follower.replay("of the last frame that it led", FrameEntry.plain(last));
             } catch (IllegalStateException lacking) {
                 leave(lacking);
                 return;
