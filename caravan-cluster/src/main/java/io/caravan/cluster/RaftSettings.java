@@ -122,6 +122,13 @@ final class RaftSettings {
                 .build();
     }
 
+    /** What a host's Raft is started with. */
+    static Parameters hostParameters(GroupConfig config) {
+        Parameters parameters = parameters(config.tls());
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, DurableVotes.of(config));
+        return parameters;
+    }
+
     static Parameters parameters(GroupConfig.@Nullable Tls tls) {
         Parameters parameters = new Parameters();
         if (tls != null) {
