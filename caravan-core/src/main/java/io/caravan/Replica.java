@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.OptionalInt;
 
 /**
  * One host's copy of a store that a group of hosts keeps. It follows: it repeats the frames that the group has
@@ -33,7 +34,8 @@ public final class Replica implements AutoCloseable {
     /**
      * Opens or creates the replica in the config's directory. It follows, until it is told to {@link #lead}.
      *
-     * @param config of {@link Durability#PROCESS}; its segment sizes must be the same on every host of the group
+     * @param config of {@link Durability#PROCESS}; the sizes of its log segments must be the same on every
+     *     host of the group, and its heap segments must hold any value of the group; other settings may differ
      * @param storeId what all replicas of the group, and no other store, are called
      * @param forcedLsn what {@link #forcedPosition()} was known to be before; 0 when nothing is known. A power cut may
      *     have taken any frame behind it and left later ones: the log then ends at the gap, and {@link #position()} says
@@ -90,12 +92,28 @@ public final class Replica implements AutoCloseable {
      *
      * @param frame header and records, as {@link CommitLog#commit} got them
      * @return whether it was new; false when the replica had it already
-     * @throws FrameRefusedException when it does not fit
+     * @throws FrameRefusedException when it cannot be repeated; nothing was changed, unless it contradicts the contents:
+     *     then the store has failed
      * @throws OutOfSpaceException when the disk has no room for it; try again when it has
      * @throws StoreFailedException when the replica's files have failed; open it anew
      */
     public boolean replay(ByteBuffer frame) {
         return engine.replay(frame);
+    }
+
+    /**
+     * The checksum of the frame at a log position.
+     *
+     * @param lsn of a frame that this replica has written
+     * @return empty when the replica's files do not reach back to it, or begin behind it
+     */
+    public OptionalInt frameChecksum(long lsn) {
+        return engine.frameChecksum(lsn);
+    }
+
+    /** The size of a log segment, in bytes, as the replica was created: the same on every host of the group. */
+    public int logSegmentBytes() {
+        return engine.logSegmentBytes();
     }
 
     /** Makes the replica the group's leader, and thereby writable, when every committed frame has been repeated. */

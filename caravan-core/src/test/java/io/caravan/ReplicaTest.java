@@ -262,6 +262,7 @@ final class ReplicaTest {
             assertRefused(follower, frames.get(1).slice(0, 20), "shorter than its header");
             assertRefused(follower, frames.get(1).slice(0, frames.get(1).limit() - 8), "damaged, or of another store");
             assertRefused(follower, changed(frames.get(1), FrameLayout.LSN), "no room");
+            assertThat(follower.replay(frames.get(0))).as("it has that one").isFalse();
             assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
 
             assertThat(follower.replay(frames.get(1))).isTrue();
@@ -305,7 +306,7 @@ final class ReplicaTest {
             try (Replica follower = open("follower")) {
                 follower.replay(frames.get(0));
                 follower.force();
-                assertRefused(follower, leftovers.get(0), "another frame stands there");
+                assertPlaceTaken(follower, leftovers.get(0), "another frame stands there");
                 assertThat(follower.store().info(9)).isNull();
             }
         }
@@ -384,11 +385,140 @@ final class ReplicaTest {
                 .withMessageContaining("durability PROCESS");
     }
 
+    /** The leftover is longer than what has its place, so the log does not go beyond it. */
+    @Test
+    void aLongerLeftoverHasItsPlaceTakenToo() {
+        List<ByteBuffer> leftovers = new ArrayList<>();
+        try (Replica leader = leader();
+                Replica former = open("former");
+                Replica follower = open("follower")) {
+            former.lead(frame -> leftovers.add(
+                    ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            await(former.store()
+                    .write(WriteBatch.create()
+                            .append(9, bytes(SmallStore.MAX_VALUE_BYTES, 1))
+                            .append(9, bytes(SmallStore.MAX_VALUE_BYTES, 2))));
+            append(leader, 1, 10);
+            follower.replay(frames.get(0));
+            assertPlaceTaken(follower, leftovers.get(0), "but the last here is at");
+        }
+    }
+
+    /** One that was started with smaller settings than the leader; the segments of both logs are the same. */
+    @Test
+    void aFollowerTakesFramesThatAreLargerThanItsOwnBuffers() {
+        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
+                .durability(Durability.PROCESS)
+                .maxValueBytes(16 * 1024)
+                .logBufferBytes(24 * 1024)
+                .heapSegmentBytes(64 * 1024)
+                .build();
+        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
+                .durability(Durability.PROCESS)
+                .heapSegmentBytes(64 * 1024)
+                .build();
+        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+                Replica follower = Replica.open(smaller, STORE_ID, 0)) {
+            leader.lead(this::commit);
+            for (int i = 0; i < 6; i++) {
+                append(leader, 1, i % 2 == 0 ? 16 * 1024 : 7);
+            }
+            assertThat(frames).anyMatch(frame -> frame.limit() > smaller.logBufferBytes());
+            for (ByteBuffer frame : frames) {
+                assertThat(follower.replay(frame)).isTrue();
+            }
+            follower.store().checkpoint();
+            assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
+            follower.lead(frame -> {});
+            assertThatExceptionOfType(ValueTooLargeException.class)
+                    .as("what it takes from clients is its own")
+                    .isThrownBy(() -> append(follower, 2, SmallStore.MAX_VALUE_BYTES + 1));
+            append(follower, 2, SmallStore.MAX_VALUE_BYTES);
+        }
+        try (Replica again = Replica.open(smaller, STORE_ID, 0)) {
+            assertThat(again.store().info(1).nextSequence()).isEqualTo(6);
+            assertThat(again.store().verify(VerifyReport.Progress.NONE).faults())
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void aValueForWhichTheHeapSegmentsAreTooSmallIsRefused() {
+        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
+                .durability(Durability.PROCESS)
+                .maxValueBytes(16 * 1024)
+                .logBufferBytes(24 * 1024)
+                .heapSegmentBytes(64 * 1024)
+                .build();
+        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
+                .durability(Durability.PROCESS)
+                .heapSegmentBytes(12 * 1024)
+                .build();
+        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+                Replica follower = Replica.open(smaller, STORE_ID, 0)) {
+            leader.lead(this::commit);
+            append(leader, 1, 16 * 1024);
+            assertRefused(follower, frames.get(0), "no room for a value of 16384 bytes");
+        }
+    }
+
+    /** The list has a value more than the leader's: no frame may be left out for it, and the store cannot go on. */
+    @Test
+    void aFrameThatContradictsTheContentsFailsTheReplica() throws IOException {
+        try (Replica leader = leader()) {
+            append(leader, 1, 10);
+            append(leader, 2, 10);
+        }
+        List<ByteBuffer> others = new ArrayList<>();
+        try (Replica other = open("other")) {
+            other.lead(frame ->
+                    others.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            append(other, 2, 10);
+        }
+        try (Replica differs = open("differs")) {
+            differs.replay(others.get(0));
+            differs.force();
+            assertThatExceptionOfType(FrameRefusedException.class)
+                    .isThrownBy(() -> differs.replay(frames.get(1)))
+                    .withMessageContaining("the replicas differ")
+                    .matches(refused -> !refused.placeTaken());
+            assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> differs.replay(frames.get(1)));
+        }
+        try (Replica again = open("differs")) {
+            assertThat(again.position()).as("nothing of it was written").isEqualTo(2 * 4096);
+        }
+    }
+
+    @Test
+    void aFrameHasItsChecksumInTheLog() {
+        try (Replica leader = leader()) {
+            append(leader, 1, 10);
+            append(leader, 1, 20);
+            for (ByteBuffer frame : frames) {
+                ByteBuffer header = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
+                assertThat(leader.frameChecksum(header.getLong(FrameLayout.LSN)))
+                        .hasValue(header.getInt(FrameLayout.CRC));
+            }
+            assertThat(leader.frameChecksum(leader.position())).isEmpty();
+            assertThat(leader.frameChecksum(FrameLayout.NO_FRAME)).isEmpty();
+            assertThat(leader.frameChecksum(1L << 40)).isEmpty();
+        }
+    }
+
     private static void assertRefused(Replica replica, ByteBuffer frame, String why) {
+        assertRefused(replica, frame, why, false);
+    }
+
+    private static void assertPlaceTaken(Replica replica, ByteBuffer frame, String why) {
+        assertRefused(replica, frame, why, true);
+    }
+
+    private static void assertRefused(Replica replica, ByteBuffer frame, String why, boolean placeTaken) {
         long position = replica.position();
         assertThatExceptionOfType(FrameRefusedException.class)
                 .isThrownBy(() -> replica.replay(frame))
-                .withMessageContaining(why);
+                .withMessageContaining(why)
+                .matches(refused -> refused.placeTaken() == placeTaken, "place taken: " + placeTaken);
         assertThat(replica.position()).isEqualTo(position);
     }
 

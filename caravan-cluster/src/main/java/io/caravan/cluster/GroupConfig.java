@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param self this host's id
  * @param hosts all hosts of a new group, this one included: three or five, so that a majority is left when one or two are
  *     lost. Later the group's Raft log says which hosts there are; this host must be among these all the same
- * @param store the replica, of {@link Durability#PROCESS}; sizes of segments and values are the same on every host
+ * @param store the replica, of {@link Durability#PROCESS}; its log segments have the same size on every host. Buffers and
+ *     the limit of values may differ, as while they are changed host by host: each host takes from clients what it is set
+ *     to, and from the group all that was committed
  * @param raftDirectory where the Raft log is; on a disk that keeps what was forced
  * @param election how long a follower waits for its leader before it stands for election; twice that at most. Shorter
  *     finds a dead leader sooner, and mistakes a slow one for dead more often
@@ -51,8 +53,11 @@ public record GroupConfig(
         AGAIN
     }
 
-    /** The longest frame that a Raft entry may carry here, in bytes. */
-    public static final int MAX_FRAME_BYTES = 64 << 20;
+    /**
+     * The longest frame that a Raft entry may carry, in bytes: one value of the greatest length fits. It is the same for all
+     * hosts, so that each takes what any other proposes, whatever buffers it has itself.
+     */
+    public static final int MAX_FRAME_BYTES = 33 << 20;
 
     /** Some minutes of many writes, and what is copied sooner than the files of a large store. */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;

@@ -9,8 +9,11 @@ import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.GroupInfoReply;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.io.grpc.StatusRuntimeException;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +78,24 @@ public final class GroupInquiry implements AutoCloseable {
                     .filter(GroupInfoReply::isSuccess);
         } catch (IOException | StatusRuntimeException silent) {
             LOG.debug("host {} does not say who is of group {}", host, group, silent);
+            return Optional.empty();
+        }
+    }
+
+    /** The facts that a host tells one that starts for the first time; nothing when it does not answer in time. */
+    Optional<HostFacts> facts(Host host, String asker) {
+        try {
+            RaftClientReply reply = clientOf(host)
+                    .io()
+                    .sendStaleRead(
+                            Message.valueOf(HostFacts.question(asker)),
+                            RaftLog.INVALID_LOG_INDEX,
+                            RaftPeerId.valueOf(host.id()));
+            return reply.isSuccess()
+                    ? Optional.of(HostFacts.decode(reply.getMessage().getContent()))
+                    : Optional.empty();
+        } catch (IOException | StatusRuntimeException silent) {
+            LOG.debug("host {} does not tell facts of group {}", host, group, silent);
             return Optional.empty();
         }
     }

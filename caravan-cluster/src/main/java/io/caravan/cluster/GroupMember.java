@@ -72,7 +72,7 @@ public final class GroupMember implements AutoCloseable {
                 .setGroup(RaftGroup.valueOf(groupId, firstHosts(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.parameters(config.tls()))
+                .setParameters(RaftSettings.hostParameters(config))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER
@@ -103,7 +103,8 @@ public final class GroupMember implements AutoCloseable {
      * Starts this host's part. Returns before there is a leader.
      *
      * @throws StoreDirectoryException when the directories are empty and it is not the first start, or are not and it is,
-     *     or hold another group's or store's files, or when the host joins and is one of the group already
+     *     or hold another group's or store's files; or when it is the first start of a host that is one of the group
+     *     already, or whose settings do not fit those of the others
      * @throws IOException when Raft cannot read its log or listen on its address, or when the host joins and none of the
      *     others answers
      */
@@ -165,6 +166,9 @@ public final class GroupMember implements AutoCloseable {
         }
         if (config.start() == GroupConfig.Start.JOIN) {
             Membership.requireNewcomer(config);
+        }
+        if (config.start() != GroupConfig.Start.AGAIN) {
+            Membership.requireFirstStart(config);
         }
         Files.createDirectories(config.raftDirectory());
         if (config.start() == GroupConfig.Start.JOIN) {

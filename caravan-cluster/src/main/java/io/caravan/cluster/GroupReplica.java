@@ -9,11 +9,14 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +33,10 @@ final class GroupReplica {
     private final Folders folders;
     private final BooleanSupplier closing;
     private volatile Replica replica;
+    /** The frame that was replayed last since the replica was opened; negative when there was none. */
+    private long lastLsn = FrameLayout.NO_FRAME;
+
+    private int lastChecksum;
 
     /**
      * Opens the replica.
@@ -47,6 +54,7 @@ final class GroupReplica {
     }
 
     private Replica open() {
+        lastLsn = FrameLayout.NO_FRAME;
         Applied durable = mark.durable();
         Replica opened = Replica.open(config.store(), config.storeId(), durable == null ? 0 : durable.endLsn());
         if (durable != null) {
@@ -72,15 +80,28 @@ final class GroupReplica {
         return replica;
     }
 
-    /** Whether the store has the frame of this entry. Tries until it has: Raft counts on it. False when it is left out. */
-    boolean replay(String place, ByteBuffer frame) {
+    /**
+     * Whether the store has the frame of this entry. Tries until it has: Raft counts on it. False when it is left out, as on
+     * every other host, because another frame that the group has committed has its place.
+     *
+     * @param place of the entry, in words
+     * @throws IllegalStateException when the store cannot have it, or this host is closing: nothing may be applied after it
+     */
+    boolean replay(String place, FrameEntry entry) {
+        ByteBuffer frame = entry.frame();
+        requireSameSegments(place, entry.logSegmentBytes());
         while (true) {
             try {
+                requireSameLog(place, entry);
                 replica.replay(frame);
+                lastLsn = FrameEntry.lsn(frame);
+                lastChecksum = FrameEntry.checksumOf(frame);
                 return true;
             } catch (FrameRefusedException refused) {
-                requireNothingMissing(place, frame, refused);
-                // As on every other host; whoever proposed it is not waiting any more.
+                if (!refused.placeTaken()) {
+                    throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
+                }
+                // Whoever proposed it is not waiting any more.
                 LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
                 return false;
             } catch (OutOfSpaceException full) {
@@ -95,14 +116,49 @@ final class GroupReplica {
         }
     }
 
-    /** A host that lacks a frame must not go on: it would refuse all that follow, and could be elected. */
-    private void requireNothingMissing(String place, ByteBuffer frame, FrameRefusedException refused) {
-        if (Proposal.previousLsn(frame) >= replica.position()) {
-            throw new IllegalStateException(
-                    "host " + config.self() + " lacks what its group has committed before entry " + place
-                            + ", and leaves the group; start it again: it hears from its Raft log what it lacks",
-                    refused);
+    /** The entry of a frame that this host's store leads with. */
+    static byte[] entry(Replica leader, ByteBuffer frame) {
+        OptionalInt previous = leader.frameChecksum(FrameEntry.previousLsn(frame));
+        return new FrameEntry(frame, leader.logSegmentBytes(), previous).encode();
+    }
+
+    private void requireSameSegments(String place, int leaders) {
+        int own = replica.logSegmentBytes();
+        if (leaders != 0 && leaders != own) {
+            throw cannotApply(
+                    place,
+                    "log segments have " + leaders + " bytes on the host that led, and " + own
+                            + " on this one: replace this host by one that is created with the same log segments",
+                    null);
         }
+    }
+
+    /** The frame before this one must be the one that the leader had there. */
+    private void requireSameLog(String place, FrameEntry entry) {
+        long previous = FrameEntry.previousLsn(entry.frame());
+        if (entry.previousChecksum().isEmpty() || previous >= replica.position()) {
+            return;
+        }
+        OptionalInt own = previous == lastLsn ? OptionalInt.of(lastChecksum) : replica.frameChecksum(previous);
+        if (own.isPresent() && own.getAsInt() != entry.previousChecksum().getAsInt()) {
+            throw cannotApply(
+                    place,
+                    "the frame before it, at LSN " + previous + ", has checksum "
+                            + Integer.toHexString(entry.previousChecksum().getAsInt())
+                            + " on the host that led, and " + Integer.toHexString(own.getAsInt())
+                            + " on this one: the replicas differ; verify both stores, and replace the host whose store is"
+                            + " not that of the majority",
+                    null);
+        }
+    }
+
+    /** A host that lacks a frame must not go on: it would lack what the group has acknowledged, and could be elected. */
+    private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
+        return new IllegalStateException(
+                "host " + config.self() + " cannot apply entry " + place
+                        + ", which its group has committed, and leaves the group: " + why
+                        + ". Started again, it tries again: it hears from its Raft log what it lacks",
+                cause);
     }
 
     /** Waits a little. Returns false when the host is closing. */

@@ -39,6 +39,7 @@ import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.LifeCycle;
 import org.apache.ratis.util.ProtoUtils;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +71,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private volatile @Nullable RaftView raft;
     private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedMark mark;
+    private volatile @Nullable SeenHosts seen;
     private @Nullable RaftLogKeeper keeper;
     /** Where the last frame that was applied ends in the store's log. */
     private long appliedLsn;
@@ -111,6 +113,7 @@ final class GroupStateMachine extends BaseStateMachine {
         AppliedMark known =
                 new AppliedMark(storage.getStorageDir().getStateMachineDir().toPath());
         mark = known;
+        seen = new SeenHosts(storage.getStorageDir().getStateMachineDir().toPath());
         RaftLogStart.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
         keeper = new RaftLogKeeper(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
         replica = new GroupReplica(config, known, () -> closing);
@@ -141,17 +144,24 @@ final class GroupStateMachine extends BaseStateMachine {
     public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
         LogEntryProto entry = transaction.getLogEntry();
         TermIndex place = TermIndex.valueOf(entry);
-        ByteBuffer frame = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
-        apply(place, frame);
-        updateLastAppliedTermIndex(place);
+        if (apply(place, entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer())) {
+            updateLastAppliedTermIndex(place);
+        }
         return CompletableFuture.completedFuture(Message.EMPTY);
     }
 
-    /** What is not applied, because this host leaves or is closing, it hears again when it is started again. */
-    private void apply(TermIndex place, ByteBuffer frame) {
+    /**
+     * Whether the entry is applied. What is not, because this host leaves or is closing, it hears again when it is started
+     * again.
+     */
+    private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
+            FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
             // Roles change no more when it closes; and nothing may be applied behind what was not.
-            while (!closing && leaver.get() == null && !applied(place, frame)) {
+            while (!closing && leaver.get() == null) {
+                if (applied(place, entry)) {
+                    return true;
+                }
                 // An entry of another leader: this host leads no longer, and has not been told yet.
                 resign("another host leads the group");
                 awaitRole();
@@ -159,19 +169,21 @@ final class GroupStateMachine extends BaseStateMachine {
         } catch (IllegalStateException lacking) {
             leave(lacking);
         }
+        return false;
     }
 
     /** Returns false when the replica, which leads, must follow first. */
-    private synchronized boolean applied(TermIndex place, ByteBuffer frame) {
-        if (frame.hasRemaining()) {
+    private synchronized boolean applied(TermIndex place, @Nullable FrameEntry entry) {
+        if (entry != null) {
             RaftCommitLog term = leading;
-            if (term != null && !term.committed(frame)) {
+            if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
-            if (term == null && !initialized(replica).replay(place.toString(), frame)) {
+            // What is left out has its place taken by a frame that was applied before: the store lacks nothing.
+            if (term == null && !initialized(replica).replay(place.toString(), entry)) {
                 return true;
             }
-            appliedLsn = Proposal.endLsn(frame);
+            appliedLsn = FrameEntry.endLsn(entry.frame());
         }
         // An entry without a frame only says that its leader led; the log of a group that writes nothing ends, too.
         initialized(mark).applied(place, appliedLsn);
@@ -229,10 +241,35 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Hosts that are behind what the Raft log keeps ask for files. */
+    /** Hosts that are behind what the Raft log keeps ask for files, and those that start for the first time for facts. */
     @Override
     public CompletableFuture<Message> query(Message request) {
+        if (HostFacts.isQuestion(request.getContent())) {
+            return CompletableFuture.completedFuture(Message.valueOf(facts(HostFacts.asker(request.getContent()))));
+        }
         return sender.ask(request.getContent(), initialized(raft)::isFollower).thenApply(Message::valueOf);
+    }
+
+    private ByteString facts(String asker) {
+        noteHosts();
+        return new HostFacts(
+                        FrameEntry.FORMAT_LEVEL,
+                        initialized(replica).now().logSegmentBytes(),
+                        initialized(seen).has(asker))
+                .encode();
+    }
+
+    /** Remembers which of the other hosts have had entries. */
+    void noteHosts() {
+        try {
+            initialized(seen)
+                    .add(RaftView.committed(initialized(raft).division()).entrySet().stream()
+                            .filter(host -> host.getValue() > 0)
+                            .map(host -> host.getKey().toString())
+                            .toList());
+        } catch (IOException failed) {
+            LOG.warn("{}: cannot note which hosts have had entries of the group", config.self(), failed);
+        }
     }
 
     /** This host is behind what the leader's Raft log keeps, or joins. */
@@ -335,11 +372,26 @@ final class GroupStateMachine extends BaseStateMachine {
         resign("leadership is lost");
     }
 
+    /** Before this host, if it is the new leader, tells the others so. */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
-        if (!leader.equals(member.getPeerId())) {
+        if (leader.equals(member.getPeerId())) {
+            forceOwnVote();
+        } else {
             resign("host " + leader + " leads the group");
             Objects.requireNonNull(raft).endConnections();
+        }
+    }
+
+    /** It voted for itself. Raft ends this host's part when this throws. */
+    private void forceOwnVote() {
+        try {
+            DurableVotes.of(config).force();
+        } catch (IOException failed) {
+            IllegalStateException lost =
+                    new IllegalStateException("the vote of host " + config.self() + " cannot be made durable", failed);
+            leave(lost);
+            throw lost;
         }
     }
 
@@ -383,7 +435,7 @@ final class GroupStateMachine extends BaseStateMachine {
                                 + appliedLsn + ", and its store ends at " + leader.position() + " now"));
                 return;
             }
-            RaftCommitLog term = new RaftCommitLog(propose);
+            RaftCommitLog term = new RaftCommitLog(propose, frame -> GroupReplica.entry(leader, frame));
             leader.lead(term);
             leading = term;
         }
@@ -408,7 +460,7 @@ final class GroupStateMachine extends BaseStateMachine {
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
             try {
-                follower.replay("of the last frame that it led", last);
+                follower.replay("of the last frame that it led", FrameEntry.plain(last));
             } catch (IllegalStateException lacking) {
                 leave(lacking);
                 return;

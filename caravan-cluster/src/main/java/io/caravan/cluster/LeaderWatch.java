@@ -78,6 +78,7 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
         try {
             commits.look();
             state.lookAfterFiles(patience);
+            state.noteHosts();
             lookForLeader();
         } catch (RuntimeException problem) {
             LOG.warn("{}: cannot tell how far its group is", config.self(), problem);

@@ -293,6 +293,49 @@ final class Membership {
         }
     }
 
+    /**
+     * Refuses a first start with settings that do not fit those of the hosts that answer, or of a host of a new group that
+     * has had entries of it before: then the group is not new, and the host has lost its files. Asks the others, which takes
+     * some seconds for each that neither answers nor refuses the connection.
+     *
+     * @throws StoreDirectoryException when it is one
+     */
+    static void requireFirstStart(GroupConfig config) throws StoreDirectoryException {
+        for (Host other : config.hosts()) {
+            if (other.id().equals(config.self())) {
+                continue;
+            }
+            try (GroupInquiry inquiry = new GroupInquiry(config.group(), config.tls(), ANSWER)) {
+                Optional<HostFacts> facts = inquiry.facts(other, config.self());
+                if (facts.isPresent()) {
+                    requireFits(config, other, facts.get());
+                }
+            }
+        }
+    }
+
+    private static void requireFits(GroupConfig config, Host other, HostFacts facts) throws StoreDirectoryException {
+        if (facts.hasSeenAsker()) {
+            throw new StoreDirectoryException(
+                    "host " + config.self() + " is one of the group already, as host " + other.id()
+                            + " knows, and has lost its files: it no longer knows what it has acknowledged. Put them back, or have"
+                            + " it join (--cluster-join) under another id, in its own place");
+        }
+        int segmentBytes = config.store().logSegmentBytes();
+        if (facts.logSegmentBytes() != segmentBytes) {
+            throw new StoreDirectoryException("logSegmentBytes is " + segmentBytes + " on this host, " + config.self()
+                    + ", and " + facts.logSegmentBytes() + " on host " + other.id()
+                    + ", and must be the same in a group: start this host for the first time with the setting that the group"
+                    + " was created with (of caravan serve, --max-value); later on, values may be larger");
+        }
+        if (facts.formatLevel() != FrameEntry.FORMAT_LEVEL) {
+            throw new StoreDirectoryException("the format level is " + FrameEntry.FORMAT_LEVEL + " on this host, "
+                    + config.self() + ", and " + facts.formatLevel() + " on host " + other.id()
+                    + ", and must be the same when a host starts for the first time: start it with the version of Caravan"
+                    + " that the others have");
+        }
+    }
+
     /** As the other, of what another host says. */
     private boolean isWithoutThis(RaftConfigurationProto hosts) {
         return hosts.getPeersCount() > 0

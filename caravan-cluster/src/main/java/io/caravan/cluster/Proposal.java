@@ -23,17 +23,6 @@ final class Proposal {
         return frame.slice().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The first position behind the records of a frame. */
-    static long endLsn(ByteBuffer frame) {
-        return littleEndian(frame).getLong(FrameLayout.LSN) + frame.remaining();
-    }
-
-    /** Where the frame before it lies; negative when it is none. */
-    static long previousLsn(ByteBuffer frame) {
-        ByteBuffer header = littleEndian(frame);
-        return header.limit() < FrameLayout.HEADER_BYTES ? -1 : header.getLong(FrameLayout.PREVIOUS_LSN);
-    }
-
     boolean isOf(ByteBuffer frame) {
         ByteBuffer header = littleEndian(frame);
         return header.limit() >= FrameLayout.HEADER_BYTES

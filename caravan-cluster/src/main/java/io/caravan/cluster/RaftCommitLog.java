@@ -4,6 +4,7 @@ import io.caravan.CommitLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,24 +12,26 @@ import org.jspecify.annotations.Nullable;
  * wait until each is committed. Once abandoned it commits nothing more, and what waits fails.
  */
 final class RaftCommitLog implements CommitLog {
-    /** Hands a frame to Raft, which tells the proposal if it fails. */
+    /** Hands an entry to Raft, which tells the proposal if it fails. */
     private final BiConsumer<byte[], Proposal> propose;
+    /** Makes the entry of a frame. */
+    private final Function<ByteBuffer, byte[]> entry;
 
     private @Nullable Proposal pending;
     private @Nullable Throwable abandoned;
     private byte @Nullable [] lastCommitted;
 
     /** A term that begins. */
-    RaftCommitLog(BiConsumer<byte[], Proposal> propose) {
+    RaftCommitLog(BiConsumer<byte[], Proposal> propose, Function<ByteBuffer, byte[]> entry) {
         this.propose = propose;
+        this.entry = entry;
     }
 
     @Override
     public void commit(ByteBuffer frame) throws IOException {
-        byte[] copy = new byte[frame.remaining()];
-        frame.get(frame.position(), copy);
+        byte[] made = entry.apply(frame);
         Proposal proposal = start(new Proposal(frame));
-        propose.accept(copy, proposal);
+        propose.accept(made, proposal);
         proposal.await();
     }
 

@@ -22,8 +22,14 @@ import org.jspecify.annotations.Nullable;
 
 /** How Raft is set up on a host. */
 final class RaftSettings {
-    /** Room for what Raft puts around a frame. */
-    private static final int AROUND_A_FRAME_BYTES = 1 << 20;
+    /**
+     * The largest entry: a frame, and room for what stands around it. By this and not by the host's own buffers, or a host
+     * with smaller ones could not write, read or send on what the group has committed.
+     */
+    private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
+
+    /** How many messages with entries are on their way to a host: each may have as much as the largest entry. */
+    private static final int MESSAGES_ON_THE_WAY = 2;
 
     /** So much of the Raft log is zeros, so that a force of it does not have to record a new length. */
     private static final long PREALLOCATED_BYTES = 4 << 20;
@@ -53,14 +59,14 @@ final class RaftSettings {
 
         RaftServerConfigKeys.setStagingTimeout(properties, millis(Math.max(JOINING_MILLIS, 6 * election)));
 
-        SizeInBytes entry = SizeInBytes.valueOf(config.store().logBufferBytes() + AROUND_A_FRAME_BYTES);
-        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, entry);
-        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(entry.getSize() + Long.BYTES));
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, ENTRY);
+        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY.getSize() + Long.BYTES));
+        GrpcConfigKeys.Server.setLeaderOutstandingAppendsMax(properties, MESSAGES_ON_THE_WAY);
         SizeInBytes segment = SizeInBytes.valueOf(RaftLogBound.segmentBytes(config.keptLogBytes()));
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, segment);
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
-        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * entry.getSize()));
+        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * ENTRY.getSize()));
         // Otherwise a follower appends later than it looks at the leader's term, behind other entries and their forces.
         // It may vote for another leader in between, and its answer then commits what that one does not have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
@@ -114,6 +120,13 @@ final class RaftSettings {
                 .setParameters(parameters(tls))
                 .setRetryPolicy(RetryPolicies.noRetry())
                 .build();
+    }
+
+    /** What a host's Raft is started with. */
+    static Parameters hostParameters(GroupConfig config) {
+        Parameters parameters = parameters(config.tls());
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, DurableVotes.of(config));
+        return parameters;
     }
 
     static Parameters parameters(GroupConfig.@Nullable Tls tls) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
+import io.caravan.StoreConfig;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
@@ -24,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,7 @@ final class Group implements AutoCloseable {
     private final Function<String, GroupConfig.@Nullable Tls> tls;
     private final Map<String, GroupMember> members = new HashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
+    private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (host, store) -> store;
     private volatile BiConsumer<String, DurableListStore> whenDeposed = (host, store) -> {};
 
     Group(Path directory) throws IOException {
@@ -84,14 +87,19 @@ final class Group implements AutoCloseable {
                 id,
                 host,
                 Stream.concat(hosts.stream(), newcomers.stream()).toList(),
-                SmallStore.config(storeDirectory(host))
-                        .durability(Durability.PROCESS)
+                settings.apply(host, SmallStore.config(storeDirectory(host)).durability(Durability.PROCESS))
                         .build(),
                 raftDirectory(host),
                 ELECTION,
                 KEPT_LOG_BYTES,
                 start,
                 tls.apply(host));
+    }
+
+    /** The settings of a host's store, which it has from its next start on. */
+    Group settings(BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> changed) {
+        settings = changed;
+        return this;
     }
 
     /** The first start of all hosts; returns when each has heard of an entry, and so has a say in elections. */

@@ -311,6 +311,60 @@ final class GroupMembershipTest {
         }
     }
 
+    /** As a start script says that gives --cluster-create whenever the directory is empty. */
+    @Test
+    void aHostThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.awaitAllAlike();
+            String loses = group.follower();
+            Eventually.await(
+                    "the others know that it has had entries",
+                    () -> group.hosts().stream()
+                            .map(host -> group.member(host.id()))
+                            .flatMap(member -> member.progress().stream())
+                            .filter(known -> known.host().id().equals(loses))
+                            .allMatch(known -> known.committed() > 0));
+            group.stop(loses);
+            group.loseFiles(loses);
+            assertDoesNotCreate(group, loses);
+
+            // Those that go on have had it from each other, and remember it when they are started again.
+            List<String> others = group.hosts().stream()
+                    .map(Host::id)
+                    .filter(id -> !id.equals(loses))
+                    .toList();
+            for (String other : others) {
+                group.stop(other);
+            }
+            for (String other : others) {
+                group.restart(other);
+            }
+            assertDoesNotCreate(group, loses);
+        }
+    }
+
+    private static void assertDoesNotCreate(Group group, String loses) {
+        assertThatExceptionOfType(StoreDirectoryException.class)
+                .isThrownBy(() -> group.start(loses, GroupConfig.Start.CREATE))
+                .withMessageContaining("host " + loses + " is one of the group already")
+                .withMessageContaining("has lost its files");
+        assertThat(group.raftDirectory(loses)).doesNotExist();
+    }
+
+    /** The others have elected a leader before it comes: it has acknowledged nothing. */
+    @Test
+    void aHostThatComesLateToANewGroupIsTaken() throws Exception {
+        try (Group group = new Group(directory)) {
+            group.start("a", GroupConfig.Start.CREATE);
+            group.start("b", GroupConfig.Start.CREATE);
+            group.append(LIST, "without c");
+            group.start("c", GroupConfig.Start.CREATE);
+            group.awaitAllAlike();
+            assertThat(group.values(LIST)).contains("without c");
+        }
+    }
+
     @Test
     void aHostDoesNotJoinWhenNobodyAnswers() throws Exception {
         try (Group group = new Group(directory)) {

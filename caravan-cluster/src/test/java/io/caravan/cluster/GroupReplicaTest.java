@@ -5,6 +5,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.BackupReport;
 import io.caravan.CorruptStoreException;
@@ -26,6 +27,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
@@ -119,7 +121,8 @@ final class GroupReplicaTest {
         follower.install(received(leader), entry(end));
         for (int i = 20; i < 23; i++) {
             append(i);
-            assertThat(follower.replay("with value " + i, frames.get(i))).isTrue();
+            assertThat(follower.replay("with value " + i, FrameEntry.plain(frames.get(i))))
+                    .isTrue();
             assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
         }
     }
@@ -181,9 +184,9 @@ final class GroupReplicaTest {
     /** Has the follower take all frames, forced up to that of value 10, and returns a copy of its files without a close. */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {
-            follower.replay("with value " + i, frames.get(i));
+            follower.replay("with value " + i, FrameEntry.plain(frames.get(i)));
             if (i == 10) {
-                mark.applied(TermIndex.valueOf(1, i), Proposal.endLsn(frames.get(i)));
+                mark.applied(TermIndex.valueOf(1, i), FrameEntry.endLsn(frames.get(i)));
                 mark.forced(follower.now().force());
             }
         }
@@ -212,7 +215,8 @@ final class GroupReplicaTest {
         follower = startWith(without(14, markedUpToTheTenth()));
         assertThat(follower.now().position()).isLessThan(leader.position());
         for (int i = 11; i < frames.size(); i++) {
-            assertThat(follower.replay("with value " + i, frames.get(i))).isTrue();
+            assertThat(follower.replay("with value " + i, FrameEntry.plain(frames.get(i))))
+                    .isTrue();
         }
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
     }
@@ -225,5 +229,57 @@ final class GroupReplicaTest {
                 .withMessageContaining("though the log goes on");
         assertThat(DirectoryImage.of(config.store().directory()).differences(damaged))
                 .isEmpty();
+    }
+
+    private FrameEntry proposed(int i) {
+        return FrameEntry.decode("of value " + i, ByteBuffer.wrap(GroupReplica.entry(leader, frames.get(i))));
+    }
+
+    private void assertLeaves(FrameEntry entry, String why) {
+        long position = follower.now().position();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> follower.replay("(t:1, i:7)", entry))
+                .withMessageContaining("host a cannot apply entry (t:1, i:7), which its group has committed")
+                .withMessageContaining(why);
+        assertThat(follower.now().position()).isEqualTo(position);
+    }
+
+    @Test
+    void aFrameThatCannotBeAppliedIsNotLeftOut() {
+        follower.replay("0", proposed(0));
+        assertLeaves(proposed(2), "it follows the frame at LSN");
+        ByteBuffer damaged = copyOf(frames.get(1));
+        damaged.put(FrameLayout.HEADER_BYTES + 40, (byte) 99);
+        assertLeaves(FrameEntry.plain(damaged), "it is damaged");
+        assertLeaves(
+                new FrameEntry(frames.get(1), 1 << 20, OptionalInt.empty()),
+                "log segments have 1048576 bytes on the host that led, and 32768 on this one");
+        assertLeaves(new FrameEntry(frames.get(1), 0, OptionalInt.of(7)), "the replicas differ; verify both stores");
+        assertThat(follower.replay("1", proposed(1))).isTrue();
+    }
+
+    @Test
+    void onlyAFrameWhosePlaceIsTakenIsLeftOut() throws IOException {
+        List<ByteBuffer> leftovers = new CopyOnWriteArrayList<>();
+        try (Replica former = Replica.open(store("former"), config.storeId(), 0)) {
+            former.lead(frame -> leftovers.add(copyOf(frame)));
+            await(former.store().append(LIST + 1, bytes(10, 1)));
+        }
+        follower.replay("0", proposed(0));
+        assertThat(follower.replay("leftover", FrameEntry.plain(leftovers.get(0))))
+                .isFalse();
+        for (int i = 0; i < frames.size(); i++) {
+            assertThat(follower.replay("with value " + i, proposed(i))).isTrue();
+        }
+        assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
+    }
+
+    /** The checksum of the last frame comes from the files then. */
+    @Test
+    void aHostThatWasOpenedAnewStillNoticesAnotherLog() {
+        follower.replay("0", proposed(0));
+        follower.reopen();
+        assertLeaves(new FrameEntry(frames.get(1), 0, OptionalInt.of(7)), "the replicas differ; verify both stores");
+        assertThat(follower.replay("1", proposed(1))).isTrue();
     }
 }

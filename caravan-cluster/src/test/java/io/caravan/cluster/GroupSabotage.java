@@ -14,8 +14,8 @@ enum GroupSabotage {
             "onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted",
             new SourceEdit(
                     "cluster/RaftCommitLog",
-                    "propose.accept(copy, proposal);",
-                    "lastCommitted = copy; propose.accept(copy, proposal);")),
+                    "propose.accept(made, proposal);",
+                    "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted); propose.accept(made, proposal);")),
     GOES_ON_WHEN_IT_WAS_REPLACED(
             RaftCommitLogTest.class,
             "nothingIsProposedWhenTheTermHasEnded",

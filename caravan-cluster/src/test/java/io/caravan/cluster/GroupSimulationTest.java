@@ -20,7 +20,7 @@ final class GroupSimulationTest {
     @Test
     @Tag("rounds")
     void whatWasAcknowledgedOrSeenIsOnAllHostsInTheEnd() {
-        long[] sums = new long[5];
+        long[] sums = new long[6];
         Seeds.forEach(SIMULATIONS, seed -> {
             SimulatedGroup.Report report = new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run();
             sums[0] += report.acknowledged();
@@ -28,10 +28,12 @@ final class GroupSimulationTest {
             sums[2] += report.cuts();
             sums[3] += report.blackouts();
             sums[4] += report.terms();
+            sums[5] += report.larges();
         });
         System.out.printf(
-                "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all hosts, %,d elections%n",
-                sums[0], sums[1], sums[2], sums[3], sums[4]);
+                "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all hosts, %,d elections, %,d values that are larger"
+                        + " than the buffers of others%n",
+                sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
         assertThat(sums).doesNotContain(0);
     }
 

@@ -3,6 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ final class GroupStateMachineTest {
                     new GroupFaultsTest.NobodyListens(),
                     (frame, proposal) -> {},
                     () -> false);
-            RaftCommitLog term = new RaftCommitLog((frame, proposal) -> {});
+            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> {}, StoreCalls::copyOf);
             term.abandon(new IOException("the host is closing"));
             Field leading = GroupStateMachine.class.getDeclaredField("leading");
             leading.setAccessible(true);

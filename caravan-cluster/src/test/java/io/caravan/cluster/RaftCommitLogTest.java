@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,7 +24,7 @@ final class RaftCommitLogTest {
     private static final long LSN = 4096;
 
     private final List<byte[]> proposed = Collections.synchronizedList(new ArrayList<>());
-    private final RaftCommitLog log = new RaftCommitLog((frame, proposal) -> proposed.add(frame));
+    private final RaftCommitLog log = new RaftCommitLog((entry, proposal) -> proposed.add(entry), StoreCalls::copyOf);
 
     private static ByteBuffer frame(long lsn) {
         ByteBuffer frame = ByteBuffer.allocate(2 * FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);

@@ -46,6 +46,8 @@ final class SimulatedGroup implements RaftModel.Network {
 
     private static final int MAX_VALUE_BYTES = 1024;
     private static final int KIB = 1024;
+    /** Less than the record of a value of as many bytes. */
+    private static final int SMALL_BUFFER_BYTES = 8 * KIB;
 
     private record Message(int from, int to, Consumer<RaftModel> content) {}
 
@@ -54,6 +56,9 @@ final class SimulatedGroup implements RaftModel.Network {
     private final SplittableRandom random;
     private final Lie lie;
     private final StoreConfig config;
+    /** Of one host: it takes values that are larger than the buffers of the others. */
+    private final StoreConfig largerConfig;
+
     private final List<SimulatedHost> hosts = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
     private final boolean[][] cutOff = new boolean[HOSTS][HOSTS];
@@ -67,6 +72,7 @@ final class SimulatedGroup implements RaftModel.Network {
     private int depth;
     private long values;
     private long acknowledged;
+    private long larges;
     private long seen;
     private long cuts;
     private long blackouts;
@@ -75,23 +81,29 @@ final class SimulatedGroup implements RaftModel.Network {
     SimulatedGroup(long seed, Lie lie) {
         this.random = new SplittableRandom(seed);
         this.lie = lie;
-        this.config = StoreConfig.builder(Path.of("simulated"))
-                .maxValueBytes(MAX_VALUE_BYTES)
-                .logBufferBytes(8 * KIB)
-                .logSegmentBytes(16 * KIB)
-                .heapSegmentBytes(16 * KIB)
-                .maxHeapBytes(64 * 16 * KIB)
-                .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
-                .checkpointFraction(0.1)
-                .durability(Durability.PROCESS)
-                .build();
+        int floorBytes = (16 + random.nextInt(112)) * KIB;
+        this.config = config(MAX_VALUE_BYTES, SMALL_BUFFER_BYTES, floorBytes);
+        this.largerConfig = config(SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES + 4 * KIB, floorBytes);
         for (int id = 0; id < HOSTS; id++) {
             hosts.add(new SimulatedHost(id, HOSTS, this));
         }
     }
 
+    private static StoreConfig config(int maxValueBytes, int bufferBytes, int floorBytes) {
+        return StoreConfig.builder(Path.of("simulated"))
+                .maxValueBytes(maxValueBytes)
+                .logBufferBytes(bufferBytes)
+                .logSegmentBytes(16 * KIB)
+                .heapSegmentBytes(16 * KIB)
+                .maxHeapBytes(64 * 16 * KIB)
+                .checkpointFloorBytes(floorBytes)
+                .checkpointFraction(0.1)
+                .durability(Durability.PROCESS)
+                .build();
+    }
+
     /** What a simulation came to. */
-    record Report(long acknowledged, long seen, long cuts, long blackouts, long terms) {}
+    record Report(long acknowledged, long larges, long seen, long cuts, long blackouts, long terms) {}
 
     /** Runs it all; throws what went wrong. */
     Report run() {
@@ -101,7 +113,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
         heal();
         compare();
-        return new Report(acknowledged, seen, cuts, blackouts, terms);
+        return new Report(acknowledged, larges, seen, cuts, blackouts, terms);
     }
 
     // What hosts need.
@@ -110,8 +122,8 @@ final class SimulatedGroup implements RaftModel.Network {
         return random;
     }
 
-    StoreConfig config() {
-        return config;
+    StoreConfig config(int host) {
+        return host == 0 ? largerConfig : config;
     }
 
     Lie lie() {
@@ -259,10 +271,12 @@ final class SimulatedGroup implements RaftModel.Network {
 
     private void append(SimulatedHost.Life life, int list) {
         long number = ++values;
-        byte[] value = new byte[Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
+        boolean large = life.takesLargeValues() && random.nextInt(4) == 0;
+        byte[] value = new byte[large ? SMALL_BUFFER_BYTES : Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
         ByteBuffer.wrap(value).putLong(number);
         life.engine().append(list, value, new Answer(life, sequence -> {
             acknowledged++;
+            larges += large ? 1 : 0;
             settle(list, sequence, number);
         }));
     }

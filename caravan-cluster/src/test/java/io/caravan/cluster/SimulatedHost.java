@@ -119,6 +119,10 @@ final class SimulatedHost {
             return left != null;
         }
 
+        boolean takesLargeValues() {
+            return id == 0;
+        }
+
         boolean leads() {
             return leading != null && !over();
         }
@@ -184,7 +188,7 @@ final class SimulatedHost {
                 for (int index = mark.entry() + 1; index <= applied; index++) {
                     RaftModel.Entry entry = raft.entry(index);
                     if (entry.hasFrame()) {
-                        copy.replay(ByteBuffer.wrap(entry.frame()).asReadOnlyBuffer());
+                        copy.replay(frame(entry.frame()));
                     }
                 }
             } catch (IOException | RuntimeException | Error broken) {
@@ -196,7 +200,7 @@ final class SimulatedHost {
 
         private Engine openAt(CrashStorage remains, SimulatedClock time, SimulatedThreading threads)
                 throws IOException {
-            Engine opened = Engine.openReplica(group.config(), remains, time, threads, STORE_ID, mark.endLsn());
+            Engine opened = Engine.openReplica(group.config(id), remains, time, threads, STORE_ID, mark.endLsn());
             if (!over() && opened.position() < mark.endLsn()) {
                 throw new SimulationFailure(SimulatedHost.this + " ends at LSN " + opened.position()
                         + ", but was forced up to " + mark.endLsn());
@@ -210,7 +214,7 @@ final class SimulatedHost {
             boolean over = !raft.leads() || raft.term() != leadingTerm;
             if (term != null && over) {
                 if (waiting && group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST) {
-                    waiting = !term.committed(ByteBuffer.wrap(proposed));
+                    waiting = !term.committed(frame(proposed));
                 }
                 term.abandon(new IOException("leadership is lost"));
             }
@@ -237,7 +241,13 @@ final class SimulatedHost {
         }
 
         private void lead() {
-            leading = new RaftCommitLog(this::propose);
+            leading = new RaftCommitLog(
+                    this::propose,
+                    frame -> new FrameEntry(
+                                    frame,
+                                    engine().logSegmentBytes(),
+                                    engine().frameChecksum(FrameEntry.previousLsn(frame)))
+                            .encode());
             leadingTerm = raft.term();
             engine().lead(leading);
         }
@@ -262,7 +272,7 @@ final class SimulatedHost {
 
         private boolean apply(RaftModel.Entry entry) {
             if (entry.hasFrame()) {
-                ByteBuffer frame = ByteBuffer.wrap(entry.frame()).asReadOnlyBuffer();
+                ByteBuffer frame = frame(entry.frame());
                 if (leading != null) {
                     if (!leading.committed(frame)) {
                         leading.abandon(new IOException("an entry of another leader"));
@@ -276,10 +286,15 @@ final class SimulatedHost {
                 if (over()) {
                     return true;
                 }
-                marks.add(new Mark(applied + 1, Proposal.endLsn(frame)));
+                marks.add(new Mark(applied + 1, FrameEntry.endLsn(frame)));
             }
             applied++;
             return true;
+        }
+
+        private static ByteBuffer frame(byte[] entry) {
+            return FrameEntry.decode("of the log", ByteBuffer.wrap(entry).asReadOnlyBuffer())
+                    .frame();
         }
 
         /** Returns false for a frame that every host leaves out. */
@@ -288,8 +303,8 @@ final class SimulatedHost {
                 engine().replay(frame);
                 return true;
             } catch (FrameRefusedException refused) {
-                if (!over() && Proposal.previousLsn(frame) >= engine().position()) {
-                    throw new SimulationFailure(SimulatedHost.this + " lacks a frame", refused);
+                if (!over() && !refused.placeTaken()) {
+                    throw new SimulationFailure(SimulatedHost.this + " cannot apply a frame", refused);
                 }
                 return false;
             } catch (CaravanException failed) {
@@ -326,7 +341,7 @@ final class SimulatedHost {
             int steps = 0;
             while (waiting && !term.isAbandoned() && !over()) {
                 if (group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_AT_THE_LEADERS_FORCE) {
-                    waiting = !term.committed(ByteBuffer.wrap(proposed));
+                    waiting = !term.committed(frame(proposed));
                     return;
                 }
                 if (++steps > MAX_WAIT_STEPS) {

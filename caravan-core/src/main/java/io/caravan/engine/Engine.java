@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -266,6 +267,16 @@ public final class Engine implements ListStore {
     /** Repeats a leader's frame; see {@link io.caravan.Replica#replay}. */
     public boolean replay(ByteBuffer frame) {
         return parts.replays.replay(frame);
+    }
+
+    /** See {@link io.caravan.Replica#frameChecksum}. */
+    public OptionalInt frameChecksum(long lsn) {
+        return parts.replays.checksumAt(lsn);
+    }
+
+    /** The size of a log segment, in bytes, as the store was created. */
+    public int logSegmentBytes() {
+        return parts.replays.segmentBytes();
     }
 
     /** Takes writes from now on, and commits their frames to the group. */

@@ -44,7 +44,7 @@ final class LogTail {
 
     /** The most that the records of one frame can take that is put together in this commit. */
     int maxRecordBytes(Commit commit) {
-        return geometry.maxRecordBytes(commit.frame().memory().capacity());
+        return geometry.maxRecordBytes(commit.frame().capacityBytes() + FrameLayout.HEADER_BYTES);
     }
 
     /** Whether there is a segment behind the frame's, which an append needs and which releasing space does not. */

@@ -3,6 +3,7 @@ package io.caravan.engine;
 import io.caravan.Durability;
 import io.caravan.FrameRefusedException;
 import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
@@ -12,6 +13,7 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.OptionalInt;
 
 /**
  * How a leader's frame enters a replica: everything that can be wrong with it is looked for first; then, under the lock,
@@ -27,7 +29,7 @@ final class ReplayPath {
     private final LogGeometry geometry;
     private final LsnGate committed;
     private final long storeId;
-    private final int bufferBytes;
+    private final Fitting fitting;
 
     ReplayPath(
             StoreState state,
@@ -35,8 +37,7 @@ final class ReplayPath {
             FlushDemand demand,
             ListChanges changes,
             Recovered recovered,
-            LsnGate committed,
-            int bufferBytes) {
+            LsnGate committed) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
@@ -45,7 +46,7 @@ final class ReplayPath {
         this.geometry = log.geometry();
         this.committed = committed;
         this.storeId = recovered.newest().storeId();
-        this.bufferBytes = bufferBytes;
+        this.fitting = new Fitting(recovered.heapFile().geometry().usableBytes());
     }
 
     /** Returns whether the frame was new. */
@@ -92,15 +93,18 @@ final class ReplayPath {
     private void requireValid(ByteBuffer frame) {
         if (frame.limit() < FrameLayout.HEADER_BYTES) {
             throw new FrameRefusedException(
-                    state.name() + ": a frame of " + frame.limit() + " bytes is shorter than its header");
+                    state.name() + ": a frame of " + frame.limit() + " bytes is shorter than its header", false);
         }
         long lsn = lsn(frame);
         long segment = geometry.segmentOf(lsn);
         boolean placed = lsn >= geometry.firstFrame(segment)
                 && lsn % Blocks.BLOCK_BYTES == 0
-                && frame.limit() <= Math.min(geometry.remaining(lsn), bufferBytes);
+                && frame.limit() <= geometry.remaining(lsn);
         if (!placed) {
-            throw refused(frame, "there is no room for " + frame.limit() + " bytes there");
+            throw refused(
+                    frame,
+                    "log segments have " + geometry.segmentBytes() + " bytes here, and there is no room for "
+                            + frame.limit() + " bytes there");
         }
         boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
                 && FrameLayout.valid(frame, 0, new FrameLayout.Identity(lsn, storeId, segment));
@@ -108,7 +112,7 @@ final class ReplayPath {
             throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(storeId));
         }
         try {
-            RecordLayout.forEachInFrame(frame, 0, lsn, Unchanged.INSTANCE);
+            RecordLayout.forEachInFrame(frame, 0, lsn, fitting);
         } catch (InvalidRecordException invalid) {
             throw refused(frame, String.valueOf(invalid.getMessage()));
         }
@@ -123,27 +127,49 @@ final class ReplayPath {
         if (log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
                 && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)
                 && !own.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
-            throw refused(frame, "another frame stands there");
+            throw placeTaken(frame, "another frame stands there");
         }
     }
 
     /**
      * It stands behind the last one, or first in the next segment, where the leader had no room for all that its first
-     * write might have needed. That may be more than it took, as a trim that changes nothing has no record.
+     * write might have needed. That may be more than it took, as a trim that changes nothing has no record. A frame that
+     * follows an earlier one has come too late: another one follows that already.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
+        long last = queue.lastSealedLsn();
+        long previous = frame.getLong(FrameLayout.PREVIOUS_LSN);
         boolean placed = lsn(frame) == tail || lsn(frame) == queue.nextSegment();
-        if (!placed || frame.getLong(FrameLayout.PREVIOUS_LSN) != queue.lastSealedLsn()) {
-            throw refused(
-                    frame,
-                    "it follows the frame at LSN " + frame.getLong(FrameLayout.PREVIOUS_LSN)
-                            + ", but the last here is at " + queue.lastSealedLsn() + ", and the log ends at " + tail);
+        if (!placed || previous != last) {
+            String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last
+                    + ", and the log ends at " + tail;
+            throw previous < last ? placeTaken(frame, why) : refused(frame, why);
         }
     }
 
+    private FrameRefusedException placeTaken(ByteBuffer frame, String why) {
+        return new FrameRefusedException(message(frame, why), true);
+    }
+
     private FrameRefusedException refused(ByteBuffer frame, String why) {
-        return new FrameRefusedException(state.name() + ": frame at LSN " + lsn(frame) + " is refused: " + why);
+        return new FrameRefusedException(message(frame, why), false);
+    }
+
+    private String message(ByteBuffer frame, String why) {
+        return state.name() + ": frame at LSN " + lsn(frame) + " is refused: " + why;
+    }
+
+    /** The checksum of the frame that was written at this LSN; empty when the log does not reach back to it. */
+    OptionalInt checksumAt(long lsn) {
+        ByteBuffer header = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        return lsn >= 0 && log.copy(lsn, header, FrameLayout.HEADER_BYTES) && header.getLong(FrameLayout.LSN) == lsn
+                ? OptionalInt.of(header.getInt(FrameLayout.CRC))
+                : OptionalInt.empty();
+    }
+
+    int segmentBytes() {
+        return geometry.segmentBytes();
     }
 
     /** A record that contradicts the index means that the replicas differ: that is final. */
@@ -152,6 +178,10 @@ final class ReplayPath {
             commit.frame().fill(frame);
             commit.require(Durability.SYNC);
             RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
+        } catch (InvalidRecordException differs) {
+            demand.requireForce();
+            state.fail(differs);
+            throw refused(frame, "the replicas differ: " + differs.getMessage());
         } catch (RuntimeException | Error broken) {
             demand.requireForce();
             throw state.fail(broken);
@@ -191,13 +221,20 @@ final class ReplayPath {
         }
     }
 
-    /** Looks at records without changing anything. */
-    private enum Unchanged implements RecordLayout.Visitor {
-        INSTANCE;
-
+    /**
+     * Looks at records without changing anything: each value has room in the heap.
+     *
+     * @param heapBytes the most that one entry of the heap may take
+     */
+    private record Fitting(int heapBytes) implements RecordLayout.Visitor {
         @Override
         public void append(
-                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {}
+                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+            if (EntryLayout.entryBytes(length) > heapBytes) {
+                throw new InvalidRecordException(
+                        lsn, id, sequence, "a heap segment here has no room for a value of " + length + " bytes");
+            }
+        }
 
         @Override
         public void trim(long lsn, long id, long firstSequence) {}

@@ -94,7 +94,7 @@ final class StoreParts {
         writability = new Writability(state, queue, demand, space);
         ListChanges changes = new ListChanges(state, space);
         writes = new WritePath(state, queue, demand, space, changes, config.maxValueBytes());
-        replays = new ReplayPath(state, queue, demand, changes, recovered, gates.committed(), config.logBufferBytes());
+        replays = new ReplayPath(state, queue, demand, changes, recovered, gates.committed());
         reads = new ReadPath(state, queue, space, changes, recovered.heapFile(), recovered.log(), gates.committed());
         pressure = new PressureWatch(config);
         flusher = new Flusher(

@@ -12,7 +12,10 @@ import java.nio.ByteOrder;
 public final class LogBuffer {
     private static final long UNPLACED = -1;
 
-    private final ByteBuffer memory;
+    private final ByteBuffer own;
+    /** {@link #own}, or a larger one while a leader's frame is in it that does not fit there. */
+    private ByteBuffer memory;
+
     private long baseLsn = UNPLACED;
     private int limit;
     private int end = FrameLayout.HEADER_BYTES;
@@ -20,13 +23,18 @@ public final class LogBuffer {
 
     /** A buffer for frames of up to this many bytes, a multiple of a block. */
     public LogBuffer(int bytes) {
-        memory = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        own = allocate(bytes);
+        memory = own;
+    }
+
+    private static ByteBuffer allocate(int bytes) {
+        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Gives the frame its place; it has no records yet. */
     public void place(long lsn, LogGeometry geometry) {
         baseLsn = lsn;
-        limit = Math.min(memory.capacity(), geometry.remaining(lsn));
+        limit = Math.min(own.capacity(), geometry.remaining(lsn));
     }
 
     public boolean placed() {
@@ -44,7 +52,7 @@ public final class LogBuffer {
 
     /** The most that the records of one frame can take. */
     public int capacityBytes() {
-        return memory.capacity() - FrameLayout.HEADER_BYTES;
+        return own.capacity() - FrameLayout.HEADER_BYTES;
     }
 
     /** Bytes that records have taken so far. */
@@ -60,9 +68,16 @@ public final class LogBuffer {
         return at;
     }
 
-    /** Takes all records of another frame, from its header on, which {@link #fits}. */
+    /**
+     * Takes all records of another frame, from its header on. A leader's frame may be larger than this buffer: then it gets
+     * memory of its own until {@link #clear}.
+     */
     public void fill(ByteBuffer frame) {
         int bytes = frame.getInt(FrameLayout.PAYLOAD_BYTES);
+        int needed = Blocks.roundUp(FrameLayout.HEADER_BYTES + bytes);
+        if (needed > memory.capacity()) {
+            memory = allocate(needed);
+        }
         memory.put(FrameLayout.HEADER_BYTES, frame, FrameLayout.HEADER_BYTES, bytes);
         end = FrameLayout.HEADER_BYTES + bytes;
         records = frame.getInt(FrameLayout.RECORD_COUNT);
@@ -110,6 +125,7 @@ public final class LogBuffer {
 
     /** Makes the buffer ready for another frame. */
     public void clear() {
+        memory = own;
         baseLsn = UNPLACED;
         end = FrameLayout.HEADER_BYTES;
         records = 0;

@@ -12,7 +12,6 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -49,13 +48,11 @@ public final class Tls implements FileWatch.Reloadable {
 
     private SslContext read() throws IOException {
         for (Path file : files()) {
-            if (!Files.isReadable(file)) {
-                throw new IOException("cannot read " + file
-                        + ", which TLS needs: it does not exist, or this process lacks permission");
-            }
+            PemPair.requireReadable(file);
         }
+        PemPair pair = PemPair.read(certificate, key);
         try {
-            SslContextBuilder builder = SslContextBuilder.forServer(certificate.toFile(), key.toFile())
+            SslContextBuilder builder = SslContextBuilder.forServer(pair.certificate(), pair.key())
                     .sslProvider(SslProvider.JDK)
                     .protocols("TLSv1.3", "TLSv1.2");
             if (clientAuthority != null) {
@@ -63,11 +60,7 @@ public final class Tls implements FileWatch.Reloadable {
             }
             return builder.build();
         } catch (SSLException | IllegalArgumentException wrong) {
-            throw new IOException(
-                    "the certificate in " + certificate + " and the key in " + key
-                            + " cannot be used (both must be PEM and belong together, the key in PKCS #8 without a password): "
-                            + wrong.getMessage(),
-                    wrong);
+            throw new IOException(PemPair.unusable(certificate, key, wrong), wrong);
         }
     }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Settings;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -217,6 +219,56 @@ class ConfigurationTest {
                 "--cluster-host",
                 "a",
                 "--cluster-create");
+        assertThat(directory.resolve("store")).doesNotExist();
+    }
+
+    /** Each file is fine by itself: the certificate was renewed, and the key is not there yet. */
+    @Test
+    void aCertificateAndTheKeyOfAnotherOneDoNotStart() throws Exception {
+        environment.put("CARAVAN_DATA", directory.resolve("store").toString());
+        X509Bundle pair = new CertificateBuilder()
+                .subject("CN=one")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle other = new CertificateBuilder()
+                .subject("CN=other")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        String certificate = Files.writeString(directory.resolve("cert.pem"), pair.getCertificatePathPEM())
+                .toString();
+        String key = Files.writeString(directory.resolve("key.pem"), other.getPrivateKeyPEM())
+                .toString();
+        String problem = "the certificate in " + certificate + " and the key in " + key + " cannot be used";
+        assertThat(serve("--tls-cert", certificate, "--tls-key", key)).isEqualTo(1);
+        assertThat(err.toString()).contains(problem, "the key is that of another certificate");
+
+        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+        int port = 1;
+        for (String id : List.of("a", "b", "c")) {
+            for (String use : List.of(".peer", ".resp", ".http")) {
+                text.append(id)
+                        .append(use)
+                        .append(" = 127.0.0.1:")
+                        .append(port++)
+                        .append('\n');
+            }
+        }
+        String file = Files.writeString(directory.resolve("cluster"), text).toString();
+        err.getBuffer().setLength(0);
+        assertThat(serve(
+                        "--cluster-file",
+                        file,
+                        "--cluster-host",
+                        "a",
+                        "--cluster-create",
+                        "--cluster-cert",
+                        certificate,
+                        "--cluster-key",
+                        key,
+                        "--cluster-ca",
+                        certificate))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains(problem, "the key is that of another certificate");
         assertThat(directory.resolve("store")).doesNotExist();
     }
 

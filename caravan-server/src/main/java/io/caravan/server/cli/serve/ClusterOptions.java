@@ -10,6 +10,7 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.config.Quantities;
+import io.caravan.server.net.PemPair;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
@@ -138,6 +139,9 @@ final class ClusterOptions {
                 !tls || ca != null,
                 "--tls-cert in a cluster needs --cluster-cert, --cluster-key and --cluster-ca, as hosts pass requests on"
                         + " to each other");
+        if (cert != null && key != null) {
+            PemPair.read(cert, key);
+        }
         return new Cluster(
                 ClusterFile.read(Objects.requireNonNull(file)),
                 Objects.requireNonNull(host),

@@ -8,6 +8,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.PemPair;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Tls;
 import io.caravan.testing.Eventually;
@@ -23,6 +24,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -187,6 +189,65 @@ class TlsTest {
                 SSLSocket socket = connect(fixture, first, null)) {
             assertPong(socket);
         }
+    }
+
+    /** Between two steps of a renewal: each file is fine by itself. */
+    @Test
+    void aPairOfWhichOnlyOneFileIsRenewedIsRefusedAndTheOldOneStaysInUse() throws Exception {
+        Tls tls = new Tls(certificate(), key(), null);
+        Files.writeString(certificate(), second.getCertificatePathPEM());
+        assertThatThrownBy(tls::reload)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("the certificate in " + certificate() + " and the key in " + key())
+                .hasMessageContaining("the key is that of another certificate");
+        try (ServerFixture fixture = server(tls, 10);
+                SSLSocket socket = connect(fixture, first, null)) {
+            assertPong(socket);
+        }
+        assertThatThrownBy(() -> new Tls(certificate(), key(), null))
+                .as("nor does a server start with them")
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("the key is that of another certificate");
+        write(second);
+        tls.reload();
+        try (ServerFixture fixture = server(tls, 10);
+                SSLSocket socket = connect(fixture, second, null)) {
+            assertPong(socket);
+        }
+    }
+
+    @Test
+    void aPairOfEachKindOfKeyIsTaken() throws Exception {
+        for (CertificateBuilder.Algorithm algorithm : List.of(
+                CertificateBuilder.Algorithm.rsa2048,
+                CertificateBuilder.Algorithm.ecp256,
+                CertificateBuilder.Algorithm.ed25519)) {
+            X509Bundle one = bundle(algorithm);
+            X509Bundle other = bundle(algorithm);
+            write(one);
+            PemPair.read(certificate(), key());
+            Files.writeString(key(), other.getPrivateKeyPEM());
+            assertThatThrownBy(() -> PemPair.read(certificate(), key()))
+                    .as(algorithm.name())
+                    .hasMessageContaining("the key is that of another certificate");
+        }
+        write(bundle(CertificateBuilder.Algorithm.rsa2048));
+        Files.writeString(key(), bundle(CertificateBuilder.Algorithm.ecp256).getPrivateKeyPEM());
+        assertThatThrownBy(() -> PemPair.read(certificate(), key()))
+                .as("of another kind")
+                .isInstanceOf(IOException.class);
+    }
+
+    private static X509Bundle bundle(CertificateBuilder.Algorithm algorithm) throws Exception {
+        return new CertificateBuilder()
+                .algorithm(algorithm)
+                .subject("CN=" + algorithm)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+
+    @Test
+    void aFileThatIsMissingIsNamed() {
         Path absent = directory.resolve("absent");
         assertThatThrownBy(() -> new Tls(absent, key(), null))
                 .hasMessageContaining("cannot read " + absent + ", which TLS needs");

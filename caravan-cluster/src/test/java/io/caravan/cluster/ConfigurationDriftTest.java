@@ -1,0 +1,201 @@
+package io.caravan.cluster;
+
+import static io.caravan.testing.StoreCalls.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.DurableListStore;
+import io.caravan.FlushPolicy;
+import io.caravan.Replica;
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * Hosts of a group with different settings: those that must be the same are compared, and the host that does not fit is
+ * refused; with any others the group works.
+ */
+@Patient
+@Execution(ExecutionMode.CONCURRENT)
+final class ConfigurationDriftTest {
+    private static final long LIST = 7;
+    /** It is asked again when it does not come about. */
+    private static final Duration HAND_OVER = Duration.ofSeconds(1);
+
+    private static final int KIB = 1024;
+    /** Larger than the log buffers that hosts have otherwise, and the frame that has it. */
+    private static final int LARGE = 20 * KIB;
+
+    @TempDir
+    Path directory;
+
+    private static StoreConfig.Builder larger(StoreConfig.Builder store) {
+        return store.maxValueBytes(LARGE).logBufferBytes(24 * KIB);
+    }
+
+    /** Has this host lead. */
+    private static DurableListStore lead(Group group, String host) {
+        Eventually.await("host " + host + " leads", () -> group.store(host) != null || handedOver(group, host));
+        return Objects.requireNonNull(group.store(host));
+    }
+
+    /** Asks the leader, which may be another one by then. */
+    private static boolean handedOver(Group group, String host) {
+        try {
+            group.member(group.awaitLeader()).transferLeadership(host, HAND_OVER);
+        } catch (IOException | InterruptedException moved) {
+            System.out.println("not handed over: " + moved.getMessage());
+        }
+        return group.store(host) != null;
+    }
+
+    private static void assertAllAlike(Group group) throws Exception {
+        group.append(LIST, "the last");
+        group.awaitAllAlike();
+        for (Host host : group.hosts()) {
+            group.stop(host.id());
+        }
+        StoreContents first = contents(group, "a");
+        assertThat(contents(group, "b")).isEqualTo(first);
+        assertThat(contents(group, "c")).isEqualTo(first);
+    }
+
+    private static StoreContents contents(Group group, String host) {
+        GroupConfig config = group.config(host, GroupConfig.Start.AGAIN);
+        try (Replica replica = Replica.open(config.store(), config.storeId(), 0)) {
+            return StoreContents.of(replica.store());
+        }
+    }
+
+    /** The limit of values is raised host by host, and the first host that has it leads. */
+    @Test
+    void aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.stop("a");
+            group.settings((host, store) -> host.equals("a") ? larger(store) : store);
+            group.restart("a");
+            lead(group, "a");
+            group.stop("c");
+            await(lead(group, "a").append(LIST, new byte[LARGE]));
+            group.stop("a");
+
+            // Only b has it now, with smaller buffers: it reads it from its log, and sends it on.
+            group.stop("b");
+            group.restart("b");
+            group.restart("c");
+            assertThat(group.values(LIST).get(1)).as("the next leader has it").hasSize(LARGE);
+            assertThat(group.awaitLeader()).isEqualTo("b");
+            group.restart("a");
+            assertAllAlike(group);
+        }
+    }
+
+    /** They were created with them: a frame has its place in a segment. */
+    @Test
+    void aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated() throws Exception {
+        try (Group group = new Group(directory)
+                .settings((host, store) -> host.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
+            group.start("a", GroupConfig.Start.CREATE);
+            group.start("b", GroupConfig.Start.CREATE);
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.start("c", GroupConfig.Start.CREATE))
+                    .withMessageContaining("logSegmentBytes is 65536 on this host, c, and 32768 on host a")
+                    .withMessageContaining("start this host for the first time with the setting");
+            assertThat(group.raftDirectory("c")).doesNotExist();
+
+            group.settings((host, store) -> store);
+            group.start("c", GroupConfig.Start.CREATE);
+            assertAllAlike(group);
+        }
+    }
+
+    @Test
+    void aHostWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.settings((host, store) -> host.equals("d") ? store.logSegmentBytes(64 * KIB) : store);
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.join("d"))
+                    .withMessageContaining("logSegmentBytes is 65536 on this host, d, and 32768 on host");
+            assertThat(group.raftDirectory("d")).doesNotExist();
+        }
+    }
+
+    /** It could not ask the others: it is told other addresses of them. The first frame tells. */
+    @Test
+    void aHostWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame() throws Exception {
+        try (Group group = new Group(directory)
+                .settings((host, store) -> host.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
+            group.start("a", GroupConfig.Start.CREATE);
+            group.start("b", GroupConfig.Start.CREATE);
+            group.append(LIST, "value");
+            GroupConfig config = group.config("c", GroupConfig.Start.CREATE);
+            List<Host> hosts = Stream.concat(Group.freeHosts("a", "b").stream(), Stream.of(config.selfHost()))
+                    .toList();
+            try (GroupMember other = GroupMember.start(
+                    new GroupConfig(
+                            config.group(),
+                            "c",
+                            hosts,
+                            config.store(),
+                            config.raftDirectory(),
+                            config.election(),
+                            config.keptLogBytes(),
+                            config.start(),
+                            config.tls()),
+                    new GroupFaultsTest.NobodyListens())) {
+                Eventually.await("it has left", () -> !other.takesPart());
+            }
+            assertThat(group.values(LIST)).contains("value");
+        }
+    }
+
+    /** Settings that each host may have for itself. */
+    @Test
+    void allOtherSettingsMayDiffer() throws Exception {
+        try (Group group = new Group(directory).settings((host, store) -> switch (host) {
+            case "a" -> larger(store).flushPolicy(FlushPolicy.adaptive());
+            case "b" -> store.heapSegmentBytes(128 * KIB).checkpointFloorBytes(0);
+            default -> store.maxHeapBytes(1 << 30).checkpointFraction(0.1);
+        })) {
+            group.create();
+            for (String leader : List.of("a", "b", "c")) {
+                DurableListStore store = lead(group, leader);
+                for (int i = 0; i < 30; i++) {
+                    await(store.append(i % 3, new byte[leader.equals("a") ? LARGE : 4 * KIB]));
+                    await(store.trim(i % 3, 1));
+                }
+            }
+            assertAllAlike(group);
+        }
+    }
+
+    /** Another name for the group is another group: they do not hear each other. */
+    @Test
+    void aHostOfAnotherGroupIsNotHeard() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            try (GroupInquiry inquiry = new GroupInquiry(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
+                assertThat(inquiry.facts(group.hosts().get(0), "d")).isEmpty();
+            }
+            try (GroupInquiry inquiry = new GroupInquiry(
+                    group.config("a", GroupConfig.Start.AGAIN).group(), null, Duration.ofSeconds(30))) {
+                assertThat(inquiry.facts(group.hosts().get(0), "d"))
+                        .contains(new HostFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.caravan.format.FrameLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.OptionalInt;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+
+/** Frames as entries of the Raft log. */
+final class FrameEntryTest {
+    private static final String PLACE = "(t:1, i:7)";
+    private static final int HEAD_BYTES = 24;
+
+    private static ByteBuffer frame() {
+        ByteBuffer frame = ByteBuffer.allocate(100).order(ByteOrder.LITTLE_ENDIAN);
+        return frame.putInt(FrameLayout.MAGIC, FrameLayout.MAGIC_BEHIND_UNFORCED)
+                .putInt(FrameLayout.CRC, 77)
+                .putLong(FrameLayout.LSN, 8192)
+                .putLong(FrameLayout.PREVIOUS_LSN, 4096);
+    }
+
+    @Test
+    void anEntryIsReadAsItWasWritten() {
+        for (OptionalInt previous : new OptionalInt[] {OptionalInt.of(0), OptionalInt.of(-5), OptionalInt.empty()}) {
+            FrameEntry entry = new FrameEntry(frame(), 32 << 20, previous);
+            assertThat(FrameEntry.decode(PLACE, ByteBuffer.wrap(entry.encode())))
+                    .isEqualTo(entry);
+        }
+        assertThat(FrameEntry.lsn(frame())).isEqualTo(8192);
+        assertThat(FrameEntry.endLsn(frame())).isEqualTo(8292);
+        assertThat(FrameEntry.previousLsn(frame())).isEqualTo(4096);
+        assertThat(FrameEntry.checksumOf(frame())).isEqualTo(77);
+    }
+
+    /** Raft logs of builds that wrote the frame alone are still applied. */
+    @Test
+    void anEntryWithoutAHeadIsAFrame() {
+        assertThat(FrameEntry.decode(PLACE, frame().asReadOnlyBuffer())).isEqualTo(FrameEntry.plain(frame()));
+    }
+
+    @Test
+    void anEntryThatIsDamagedIsRefused() {
+        byte[] whole = new FrameEntry(frame(), 32 << 20, OptionalInt.of(9)).encode();
+        for (int at = 0; at < HEAD_BYTES; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 1;
+            assertRefused(ByteBuffer.wrap(damaged), "is damaged, or was written by a later version");
+        }
+        assertRefused(ByteBuffer.wrap(whole, 0, HEAD_BYTES + 10), "is damaged");
+        assertRefused(ByteBuffer.wrap(whole, 0, 2), "is damaged");
+    }
+
+    @Test
+    void aLaterFormatIsRefusedByItsName() {
+        ByteBuffer later = ByteBuffer.wrap(new FrameEntry(frame(), 32 << 20, OptionalInt.of(9)).encode())
+                .order(ByteOrder.LITTLE_ENDIAN);
+        later.putInt(4, FrameEntry.FORMAT_LEVEL + 1);
+        CRC32C crc = new CRC32C();
+        crc.update(later.slice(0, HEAD_BYTES - 4));
+        later.putInt(HEAD_BYTES - 4, (int) crc.getValue());
+        assertRefused(
+                later,
+                "has format level " + (FrameEntry.FORMAT_LEVEL + 1) + ", and this host reads levels up to "
+                        + FrameEntry.FORMAT_LEVEL);
+    }
+
+    private static void assertRefused(ByteBuffer entry, String why) {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> FrameEntry.decode(PLACE, entry))
+                .withMessageContaining("entry " + PLACE + " of the group " + why);
+    }
+}
