@@ -39,6 +39,31 @@ enum GroupSabotage {
                     "cluster/GroupReplica",
                     "                replica.replay(frame);",
                     "                if (forgets) { forgets = false; return true; } replica.replay(frame);")),
+    LEAVES_OUT_WHAT_IT_CANNOT_APPLY(
+            GroupReplicaTest.class,
+            "aFrameThatCannotBeAppliedIsNotLeftOut",
+            new SourceEdit("cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
+    TAKES_ANY_LOG_SEGMENTS(
+            ConfigurationDriftTest.class,
+            "aHostWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame",
+            new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1"),
+            new SourceEdit("cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
+    TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
+            ConfigurationDriftTest.class,
+            "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts",
+            new SourceEdit(
+                    "cluster/GroupReplica",
+                    "                replica.replay(frame);",
+                    "                if (frame.remaining() > config.store().logBufferBytes()) { return false; }"
+                            + " replica.replay(frame);")),
+    DOES_NOT_COMPARE_SETTINGS(
+            ConfigurationDriftTest.class,
+            "aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
+            new SourceEdit("cluster/Membership", "facts.logSegmentBytes() != segmentBytes", "segmentBytes == 1")),
+    ANSWERS_BEFORE_ITS_VOTE_IS_DURABLE(
+            DurableVotesTest.class,
+            "aVoteIsNotGivenUnlessItIsDurable",
+            new SourceEdit("cluster/DurableVotes", "                            forceBeforeAnswer();\n", "")),
     READS_WITHOUT_ASKING(
             GroupFaultsTest.class,
             "onlyALeaderWithAMajorityConfirmsThatItLeads",

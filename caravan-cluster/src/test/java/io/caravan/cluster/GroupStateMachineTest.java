@@ -2,12 +2,17 @@ package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
@@ -33,12 +38,72 @@ final class GroupStateMachineTest {
                     () -> false);
             RaftCommitLog term = new RaftCommitLog((entry, proposal) -> {}, StoreCalls::copyOf);
             term.abandon(new IOException("the host is closing"));
-            Field leading = GroupStateMachine.class.getDeclaredField("leading");
-            leading.setAccessible(true);
-            leading.set(state, term);
+            setLeading(state, term);
             state.giveUp();
             CompletableFuture<Void> applied = CompletableFuture.runAsync(() -> state.applyTransaction(entry(state)));
             assertThat(applied).succeedsWithin(30, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Raft may tell late that a frame of an earlier term is lost; this host leads again by then. */
+    @Test
+    void aFailureOfAnEarlierTermDoesNotEndThisOne() throws Exception {
+        try (Group group = new Group(directory)) {
+            GroupStateMachine state = new GroupStateMachine(
+                    group.config("a", GroupConfig.Start.CREATE),
+                    new GroupFaultsTest.NobodyListens(),
+                    (frame, proposal) -> {},
+                    () -> false);
+            ByteBuffer frame = ByteBuffer.allocate(100);
+            List<Proposal> proposed = new CopyOnWriteArrayList<>();
+            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
+            setLeading(state, term);
+            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> commit(term, frame));
+            Eventually.await("the frame is proposed", () -> !proposed.isEmpty());
+
+            state.proposalFailed(new Proposal(frame), new IOException("leadership was lost"));
+            assertThat(term.isAbandoned()).isFalse();
+            assertThat(waiting).isNotDone();
+
+            state.proposalFailed(proposed.get(0), new IOException("no majority"));
+            assertThat(term.isAbandoned()).isTrue();
+            assertThat(waiting).failsWithin(30, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The group has committed the frame, and the answer is lost afterwards. */
+    @Test
+    void aFailureBehindTheCommitDoesNotEndTheTerm() throws Exception {
+        try (Group group = new Group(directory)) {
+            GroupStateMachine state = new GroupStateMachine(
+                    group.config("a", GroupConfig.Start.CREATE),
+                    new GroupFaultsTest.NobodyListens(),
+                    (frame, proposal) -> {},
+                    () -> false);
+            ByteBuffer frame = ByteBuffer.allocate(100);
+            List<Proposal> proposed = new CopyOnWriteArrayList<>();
+            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
+            setLeading(state, term);
+            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> commit(term, frame));
+            Eventually.await("the frame is proposed", () -> !proposed.isEmpty());
+            assertThat(term.committed(frame)).isTrue();
+            state.proposalFailed(proposed.get(0), new IOException("the connection has ended"));
+            assertThat(term.isAbandoned()).isFalse();
+            assertThat(waiting).succeedsWithin(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void setLeading(GroupStateMachine state, RaftCommitLog term) throws ReflectiveOperationException {
+        Field leading = GroupStateMachine.class.getDeclaredField("leading");
+        leading.setAccessible(true);
+        leading.set(state, term);
+    }
+
+    private static void commit(RaftCommitLog term, ByteBuffer frame) {
+        try {
+            term.commit(frame);
+        } catch (IOException lost) {
+            throw new UncheckedIOException(lost);
         }
     }
 
