@@ -395,10 +395,16 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** A proposal has failed, or nobody knows what has become of it: its store has failed, too. */
+    /**
+     * Ends the term whose store waits for this proposal, as it has failed or its outcome is unknown. A late answer changes
+     * nothing: its frame has been committed, or its term is over.
+     */
     void proposalFailed(Proposal proposal, Throwable problem) {
+        RaftCommitLog term = leading;
+        if (term != null && term.waitsFor(proposal)) {
+            resign("a frame was not committed: " + problem.getMessage());
+        }
         proposal.fail(problem);
-        resign("a frame was not committed: " + problem.getMessage());
     }
 
     /** Without the lock: it may be held by whoever waits for what this ends. */

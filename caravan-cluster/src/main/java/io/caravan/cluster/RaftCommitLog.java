@@ -56,6 +56,10 @@ final class RaftCommitLog implements CommitLog {
         return true;
     }
 
+    synchronized boolean waitsFor(Proposal proposal) {
+        return pending == proposal;
+    }
+
     /** Ends the term for the store; the first reason counts. */
     synchronized void abandon(Throwable why) {
         if (abandoned == null) {
