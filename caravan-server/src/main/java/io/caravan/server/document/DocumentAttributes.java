@@ -52,7 +52,6 @@ public final class DocumentAttributes {
     private static final String ARCHIVED = "archived";
     private static final String AGES = "ages";
     private static final String TIMESTAMPS = "timestamps";
-    private static final String ORIGIN = "origin";
     private static final String FENCE = "fence";
     private static final String MOVED = "moved";
     /** Attributes that have a meaning only in the document's own store. */
@@ -265,15 +264,6 @@ public final class DocumentAttributes {
 
     DocumentAttributes withTimestamps(Timestamps timestamps) {
         return timestamps.isNone() ? of(raw.without(TIMESTAMPS)) : with(TIMESTAMPS, timestamps.encode());
-    }
-
-    /** A number that the document keeps at every server that it is moved or copied to; empty until it is first moved. */
-    public OptionalLong origin() {
-        return number(ORIGIN);
-    }
-
-    DocumentAttributes withOrigin(long origin) {
-        return with(ORIGIN, bytes(origin));
     }
 
     /** Who moves the document to another server, and where to; null when nobody does. */

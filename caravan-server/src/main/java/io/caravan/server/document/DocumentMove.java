@@ -15,9 +15,9 @@ public final class DocumentMove {
 
     /**
      * Refuses all other changes of a document from now on, whoever asks for them, across restarts. Another run of the
-     * same move takes it over. A document without an origin gets one, by which it is known at the other server.
+     * same move takes it over.
      *
-     * @param holder random number that distinguishes the run
+     * @param holder distinguishes the run
      * @return the document as it will stay
      * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
      *     {@code MOVING} when it is being moved to elsewhere
@@ -39,8 +39,7 @@ public final class DocumentMove {
                     0,
                     attributes.forks());
         }
-        DocumentAttributes known = attributes.origin().isPresent() ? attributes : attributes.withOrigin(holder);
-        document.moveTo(known.withFence(new Fence(holder, to)));
+        document.moveTo(attributes.withFence(new Fence(holder, to)));
         return info;
     }
 

@@ -35,7 +35,7 @@ public final class PortableAttributes {
     }
 
     private static boolean isNumber(String name) {
-        return name.equals("ttl") || name.equals("expires") || name.equals("origin");
+        return name.equals("ttl") || name.equals("expires");
     }
 
     private static Object number(byte[] value) {
@@ -100,7 +100,6 @@ public final class PortableAttributes {
             case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
             case "closed" -> attributes.withClosed(text(name, value, Producer.MAX_ID_BYTES));
             case "stream-seq" -> attributes.withStreamSeq(text(name, value, MAX_STREAM_SEQ_BYTES));
-            case "origin" -> attributes.withOrigin(decimal(name, value));
             case "producers" -> attributes.withProducers(producers(value));
             default ->
                 throw new IllegalArgumentException("this server knows no attribute '" + name

@@ -68,7 +68,7 @@ final class CopyCommand extends ClientCommand {
                             + " the same, is gone on with.")
     private boolean follow;
 
-    private volatile boolean incomplete;
+    private boolean incomplete;
 
     CopyCommand(Console console) {
         super(console);
@@ -98,19 +98,14 @@ final class CopyCommand extends ClientCommand {
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
             Following following = new Following(pair, mirror, existing, one, all, this::tell);
-            UntilSignal.run(
-                    "caravan-copy-end",
-                    pair::stop,
-                    () -> {
-                        try (Progress progress =
-                                Progress.ticking(err(), console().showsProgress(), following::progress)) {
-                            following.follow();
-                        }
-                        incomplete = following.refused() > 0;
-                        print(output, following.line(), following::write);
-                        output.flush();
-                    },
-                    this::exitCode);
+            UntilSignal.run("caravan-copy-end", pair::stop, pair::stopped, () -> {
+                try (Progress progress = Progress.ticking(err(), console().showsProgress(), following::progress)) {
+                    following.follow();
+                }
+                print(output, following.line(), following::write);
+                output.flush();
+            });
+            incomplete = following.refused() > 0;
         }
     }
 

@@ -99,7 +99,6 @@ final class Following {
 
     /** Looks at all documents once, and brings what has changed. */
     void round() throws IOException {
-        mirror.over(pair.openings());
         if (name == null && !bulkDone) {
             bulk();
         }
@@ -185,9 +184,7 @@ final class Following {
             unseen.remove(document);
             try {
                 Description now = source.description();
-                if (mirror.isUpToDate(document, now)) {
-                    mirror.seen(document);
-                } else {
+                if (!mirror.isUpToDate(document, now)) {
                     changed.put(document, now);
                 }
             } catch (ClientException notSeen) {

@@ -25,8 +25,6 @@ final class Mirror {
     private static final int PART_VALUES = 4096;
     /** Counted for each value beside its bytes. */
     private static final int OVERHEAD_BYTES = 64;
-    /** The attribute that a document keeps wherever it is moved or copied to. */
-    private static final String ORIGIN = "origin";
 
     private final Existing existing;
     /** Whether a document may take the place of a redirect there, once it is fenced. */
@@ -37,7 +35,6 @@ final class Mirror {
     /** Those that give way to others of their names. */
     private final Set<DocumentName> skipped = new HashSet<>();
 
-    private int connection;
     private volatile long values;
     private volatile long bytes;
 
@@ -66,19 +63,9 @@ final class Mirror {
         this.patience = patience;
     }
 
-    /** Notes over which connection to the source the documents are looked at from now on. */
-    void over(int connection) {
-        this.connection = connection;
-    }
-
-    /** Notes that the source still has a document that is up to date. */
-    void seen(DocumentName name) {
-        twins.computeIfPresent(name, (same, twin) -> twin.seenOver(connection));
-    }
-
     /** Takes over a document that was found to be the same at both. */
     void same(byte[] name, Description source, Description target) {
-        twins.put(DocumentName.of(name), new Twin(source, target.id(), source.next(), connection));
+        twins.put(DocumentName.of(name), new Twin(source, target.id(), source.next()));
     }
 
     /** The documents that both servers have. */
@@ -153,8 +140,7 @@ final class Mirror {
 
     /**
      * Whether the other server has all of a document that is fenced: the same, or that and more, as it may be where clients
-     * have found it already. The values are read and compared. Where clients have trimmed it there, its origin proves that
-     * it is the same document.
+     * have found it already. The values are read and compared.
      *
      * @throws ClientException when it cannot be seen at this server
      */
@@ -171,15 +157,6 @@ final class Mirror {
             return false;
         }
         if (there.next() == here.next() && !Twin.isLike(here, there)) {
-            return false;
-        }
-        Object origin = here.attributes().get(ORIGIN);
-        Object other = there.attributes().get(ORIGIN);
-        if (origin != null && other != null && !origin.equals(other)) {
-            return false;
-        }
-        if ((origin == null || other == null) && (here.count() == 0 || there.first() > here.first())) {
-            // Not all values are there to be compared, and nothing else shows that it is the same document.
             return false;
         }
         long first = Math.max(here.first(), there.first());
@@ -230,9 +207,6 @@ final class Mirror {
 
         void bring(@Nullable Description now) throws IOException {
             Twin twin = twins.get(name);
-            if (twin != null && twin.connection() != connection) {
-                requireSameHistory(twin, now);
-            }
             if (now == null) {
                 twins.remove(name);
                 if (twin != null) {
@@ -262,25 +236,8 @@ final class Mirror {
                 create(now, Replaced.ANYTHING);
             } else if (now.next() < twin.same()) {
                 wentBack(now, twin);
-            } else if (twin.connection() != connection && there.next() > now.first()) {
-                adopt(now, there);
             } else {
                 goOn(twin, now, there);
-            }
-        }
-
-        /**
-         * Checks that a document which was deleted or replaced while there was no connection may be so at the other server.
-         * The source may have gone back to a backup that lacks the document.
-         */
-        private void requireSameHistory(Twin twin, @Nullable Description now) {
-            if (existing != Existing.REPLACE
-                    && (now == null || now.id() != twin.source().id())) {
-                throw new RefusedException("document '" + name + "' "
-                        + (now == null ? "is missing" : "is a different one")
-                        + " since the connection to the server was lost, as it is when the server has gone back to an older"
-                        + " backup: it stays as it is at the other server; --existing replace "
-                        + (now == null ? "deletes" : "replaces") + " it there too");
             }
         }
 
@@ -312,7 +269,7 @@ final class Mirror {
                 throw notTheSame();
             }
             compare(sum, range(there.id(), now.first(), now.next(), sum.bytes()));
-            twins.put(name, new Twin(now, there.id(), now.next(), connection));
+            twins.put(name, new Twin(now, there.id(), now.next()));
             count(sum);
         }
 
@@ -356,9 +313,6 @@ final class Mirror {
             boolean mayBe = there.next() <= now.next()
                     && there.first() <= now.first()
                     && (there.count() == 0 ? there.next() == now.first() : there.next() > now.first());
-            Object origin = now.attributes().get(ORIGIN);
-            Object other = there.attributes().get(ORIGIN);
-            mayBe &= origin == null || other == null || origin.equals(other);
             if (mayBe) {
                 Description common = now.until(there.next());
                 mayBe = sum(source, common)
@@ -366,7 +320,7 @@ final class Mirror {
                         .equals(sum(target, there.from(common.first())).crc32c());
             }
             if (mayBe) {
-                goOn(new Twin(now, there.id(), there.next(), connection), now, there);
+                goOn(new Twin(now, there.id(), there.next()), now, there);
             } else if (existing == Existing.REPLACE) {
                 create(now, Replaced.ANYTHING);
             } else if (existing == Existing.REFUSE) {
@@ -389,7 +343,7 @@ final class Mirror {
             }
             DocumentSum sum = send(now, there);
             compare(sum, range(there.id(), there.next(), now.next(), sum.bytes()));
-            twins.put(name, new Twin(now, there.id(), now.next(), connection));
+            twins.put(name, new Twin(now, there.id(), now.next()));
             count(sum);
         }
 

@@ -11,13 +11,8 @@ import java.util.Objects;
  * @param source what it was at the one when it was last brought to the other
  * @param targetId its id at the other
  * @param same the sequence up to which both were found to have the same values
- * @param connection the connection to the source over which the document was last seen
  */
-record Twin(Description source, long targetId, long same, int connection) {
-    Twin seenOver(int other) {
-        return new Twin(source, targetId, same, other);
-    }
-
+record Twin(Description source, long targetId, long same) {
     /** Whether there is nothing to bring of a document that is now as described. */
     boolean isUpToDate(Description now) {
         return now.id() == source.id() && same == now.next() && isLike(source, now);

@@ -3,10 +3,10 @@ package io.caravan.server.cli.common;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntSupplier;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 
-/** Work that Ctrl-C and SIGTERM end as usual: its last output is printed, and its exit code is that of a normal end. */
+/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is 0. */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
 
@@ -17,17 +17,20 @@ public final class UntilSignal {
      *
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
-     * @param exitCode the exit code once the work has ended
+     * @param stopped whether it was called
      */
-    public static void run(String name, Runnable stop, Output.Writing work, IntSupplier exitCode) throws IOException {
+    public static void run(String name, Runnable stop, BooleanSupplier stopped, Output.Writing work)
+            throws IOException {
         CountDownLatch done = new CountDownLatch(1);
-        Thread hook = new Thread(() -> endProcess(stop, done, exitCode), name);
+        Thread hook = new Thread(() -> endProcess(stop, done), name);
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             work.write();
         } finally {
             done.countDown();
-            removeHook(hook);
+            if (!stopped.getAsBoolean()) {
+                removeHook(hook);
+            }
         }
     }
 
@@ -39,7 +42,7 @@ public final class UntilSignal {
         }
     }
 
-    private static void endProcess(Runnable stop, CountDownLatch done, IntSupplier exitCode) {
+    private static void endProcess(Runnable stop, CountDownLatch done) {
         stop.run();
         boolean printed = false;
         try {
@@ -47,6 +50,6 @@ public final class UntilSignal {
         } catch (InterruptedException nobodyDoes) {
             Thread.currentThread().interrupt();
         }
-        Runtime.getRuntime().halt(printed ? exitCode.getAsInt() : CommandLine.ExitCode.SOFTWARE);
+        Runtime.getRuntime().halt(printed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
     }
 }

@@ -69,16 +69,12 @@ public final class LogCommand extends ReadingCommand {
                 UntilSignal.run(
                         "caravan-log-end",
                         stopped::countDown,
-                        () -> follow(reader, printer, output),
-                        () -> exitCode(printer));
+                        () -> stopped.getCount() == 0,
+                        () -> follow(reader, printer, output));
             } else {
                 printAll(reader, printer);
             }
         }
-        return exitCode(printer);
-    }
-
-    private static int exitCode(StorePrinter printer) {
         return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
     }
 

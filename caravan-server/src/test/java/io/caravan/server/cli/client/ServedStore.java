@@ -19,7 +19,6 @@ public final class ServedStore implements AutoCloseable {
 
     final ListStore store;
     private final UnaryOperator<ServerConfig> change;
-    private final boolean closesStore;
     private Server server;
     /** One that stays free while the server is stopped. */
     private final int port = FreePorts.next();
@@ -34,19 +33,9 @@ public final class ServedStore implements AutoCloseable {
 
     /** Serves this store, and closes it at the end. */
     public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
-        this(store, change, true);
-    }
-
-    private ServedStore(ListStore store, UnaryOperator<ServerConfig> change, boolean closesStore) throws IOException {
         this.store = store;
         this.change = change;
-        this.closesStore = closesStore;
         start();
-    }
-
-    /** Serves a store that stays open at the end. */
-    public static ServedStore over(ListStore store) throws IOException {
-        return new ServedStore(store, config -> config, false);
     }
 
     public void start() throws IOException {
@@ -73,8 +62,6 @@ public final class ServedStore implements AutoCloseable {
     @Override
     public void close() {
         stop();
-        if (closesStore) {
-            store.close();
-        }
+        store.close();
     }
 }
