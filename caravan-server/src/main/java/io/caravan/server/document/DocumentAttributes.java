@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  *       in parts ({@link DocumentImport});
  *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}; {@value #AGES}: see {@link Ages};
  *   <li>{@value #TIMESTAMPS}: see {@link Timestamps};
+ *   <li>{@value #ORIGIN}: see {@link Origin}; the document was brought from another store;
  *   <li>{@value #FENCE}: see {@link Fence}; the document is being moved to another server;
  *   <li>{@value #MOVED}: the text of {@link Whereabouts}; there is no document, and clients are sent there.
  * </ul>
@@ -52,11 +53,12 @@ public final class DocumentAttributes {
     private static final String ARCHIVED = "archived";
     private static final String AGES = "ages";
     private static final String TIMESTAMPS = "timestamps";
+    private static final String ORIGIN = "origin";
     private static final String FENCE = "fence";
     private static final String MOVED = "moved";
     /** Attributes that have a meaning only in the document's own store. */
     private static final List<String> OF_THE_STORE =
-            List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, FENCE, MOVED);
+            List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
     private static final byte[] PRESENT = {};
     private static final byte[] BY_A_CLIENT = {1};
@@ -264,6 +266,22 @@ public final class DocumentAttributes {
 
     DocumentAttributes withTimestamps(Timestamps timestamps) {
         return timestamps.isNone() ? of(raw.without(TIMESTAMPS)) : with(TIMESTAMPS, timestamps.encode());
+    }
+
+    /** The document of another store that this is a copy of; null when that is not known, or it is none. */
+    public @Nullable Origin origin() {
+        byte[] encoded = get(ORIGIN);
+        return encoded == null ? null : Origin.decode(encoded);
+    }
+
+    DocumentAttributes withOrigin(@Nullable Origin origin) {
+        return origin == null ? of(raw.without(ORIGIN)) : with(ORIGIN, origin.encode());
+    }
+
+    /** The same copy, to which values have been brought up to this sequence. */
+    DocumentAttributes withBrought(long nextSequence) {
+        Origin origin = origin();
+        return origin == null ? this : withOrigin(new Origin(origin.identity(), nextSequence));
     }
 
     /** Who moves the document to another server, and where to; null when nobody does. */

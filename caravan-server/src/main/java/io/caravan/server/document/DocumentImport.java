@@ -43,7 +43,7 @@ public final class DocumentImport {
             List<byte[]> values,
             Replaced replaced) {
         makeRoom(document, firstSequence, replaced);
-        document.bring(attributes.withStart(firstSequence), values);
+        document.bring(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
         return firstSequence + values.size();
     }
 
@@ -108,7 +108,7 @@ public final class DocumentImport {
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
         DocumentInfo info = begun(document, id, nextSequence);
-        document.bring(info.attributes().withoutImporting().withMovedTo(null), List.of());
+        document.bring(info.attributes().withoutImporting().withMovedTo(null).withBrought(nextSequence), List.of());
         return nextSequence;
     }
 
@@ -118,7 +118,7 @@ public final class DocumentImport {
      *
      * @param sequence that the first of the values gets
      * @param firstSequence the values before are dropped
-     * @param portable its attributes, of which only the portable ones are used
+     * @param portable its attributes, of which only the portable ones and the origin are used
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code HAS_FORKS}
      */
@@ -135,8 +135,11 @@ public final class DocumentImport {
                     Reason.CHANGED_MEANWHILE, document.name(), "is not the one any more that is to go on");
         }
         requireNext(document, info, sequence, "goes on");
-        document.bringOn(info.attributes(), values, portable, firstSequence);
-        return sequence + values.size();
+        long next = sequence + values.size();
+        DocumentAttributes attributes =
+                info.attributes().withOrigin(portable.origin()).withBrought(next);
+        document.bringOn(attributes, values, portable, firstSequence);
+        return next;
     }
 
     /**

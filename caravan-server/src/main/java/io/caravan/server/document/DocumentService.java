@@ -16,12 +16,16 @@ import io.caravan.server.document.Creation.SourceValue;
 import io.caravan.server.document.DocumentWrites.Write;
 import io.caravan.server.document.space.Promise;
 import io.caravan.server.document.space.Spaces;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +69,9 @@ public final class DocumentService implements AutoCloseable {
     private final Tails tails = new Tails();
     private final ExpirySweeper sweeper;
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
+    private final String run = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
+    private volatile @Nullable UUID storeIdentity;
+    private volatile boolean incomplete;
     private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
 
     /** Opens the catalog of a store, whose documents fall into its groups by their slots. */
@@ -144,10 +151,50 @@ public final class DocumentService implements AutoCloseable {
         }
     }
 
+    /** Distinguishes this run of the server from all others. */
+    public String run() {
+        return run;
+    }
+
+    /** Whether a list of the documents may lack some that only the archive has, as far as the last list has found. */
+    public boolean incomplete() {
+        return incomplete;
+    }
+
+    /**
+     * A name for the document that no document of another store has, nor an earlier or later one of this store; null when
+     * the store has no identity and cannot be given one now. Waits like a read, or, once, like a write.
+     */
+    public @Nullable String identity(DocumentInfo document) {
+        UUID identity = storeIdentity;
+        if (identity == null) {
+            identity = findIdentity();
+            storeIdentity = identity;
+        }
+        return identity == null ? null : identity + "/" + document.id();
+    }
+
+    private @Nullable UUID findIdentity() {
+        try {
+            return store.writable() ? StoreIdentity.of(store) : StoreIdentity.find(store);
+        } catch (CaravanException | CompletionException refused) {
+            LOG.debug("the store gets no identity now: {}", refused.getMessage());
+            return null;
+        }
+    }
+
     /** Sets where documents are looked up that the store does not have. */
     public void coldDocuments(ColdDocuments documents) {
         writes.coldDocuments(documents);
         reads.coldDocuments(documents);
+        incomplete = documents != ColdDocuments.NONE;
+    }
+
+    /** A store can become whole, and nothing else, after its start: when it finds that the archive has nothing. */
+    private void checkIncomplete() {
+        if (incomplete) {
+            incomplete = StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store);
+        }
     }
 
     /**
@@ -347,6 +394,7 @@ public final class DocumentService implements AutoCloseable {
      * @throws IllegalArgumentException when the cursor is below zero
      */
     public ScanPage scan(long cursor, int limit) {
+        checkIncomplete();
         return reads.scan(cursor, limit);
     }
 

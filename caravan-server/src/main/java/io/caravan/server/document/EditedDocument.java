@@ -288,6 +288,19 @@ public final class EditedDocument {
     }
 
     /**
+     * Drops the values before {@code sequence} because a space does not retain them. What an import has brought is then
+     * no whole copy of its origin.
+     */
+    void retire(long sequence, DocumentAttributes attributes) {
+        boolean incomplete = edits.carried() && attributes.origin() != null;
+        DocumentAttributes kept = incomplete ? attributes.withOrigin(null) : attributes;
+        if (incomplete) {
+            set(kept);
+        }
+        dropBefore(sequence, kept);
+    }
+
+    /**
      * Deletes the document. One that has forks becomes invisible immediately, and its values are deleted with the last
      * fork.
      *

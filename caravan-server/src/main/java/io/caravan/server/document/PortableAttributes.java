@@ -101,6 +101,7 @@ public final class PortableAttributes {
             case "closed" -> attributes.withClosed(text(name, value, Producer.MAX_ID_BYTES));
             case "stream-seq" -> attributes.withStreamSeq(text(name, value, MAX_STREAM_SEQ_BYTES));
             case "producers" -> attributes.withProducers(producers(value));
+            case "origin" -> attributes.withOrigin(origin(value));
             default ->
                 throw new IllegalArgumentException("this server knows no attribute '" + name
                         + "': it may be older than the one that had the document");
@@ -114,6 +115,15 @@ public final class PortableAttributes {
                     + " printable ASCII characters");
         }
         return type;
+    }
+
+    private static Origin origin(byte[] value) {
+        String identity = text(value);
+        if (!identity.matches("[!-~]{1," + Origin.MAX_CHARS + "}")) {
+            throw new IllegalArgumentException(
+                    "the attribute 'origin' must be of at most " + Origin.MAX_CHARS + " printable ASCII characters");
+        }
+        return new Origin(identity, 0);
     }
 
     private static long decimal(String name, byte[] value) {

@@ -131,7 +131,7 @@ final class SpaceRules {
             keep = Math.max(keep, firstWithin(document, size, info, mostBytes));
         }
         if (keep > first) {
-            document.dropBefore(keep, info.attributes());
+            document.retire(keep, info.attributes());
         }
         return keep - first;
     }

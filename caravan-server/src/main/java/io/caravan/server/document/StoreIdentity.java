@@ -31,7 +31,7 @@ public final class StoreIdentity {
     private StoreIdentity() {}
 
     /** The store's identity; one that has none gets one, which is durable when this returns. */
-    public static UUID of(ListStore store) {
+    public static synchronized UUID of(ListStore store) {
         UUID identity = find(store);
         return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
     }

@@ -98,14 +98,15 @@ final class CopyCommand extends ClientCommand {
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
             Following following = new Following(pair, mirror, existing, one, all, this::tell);
-            UntilSignal.run("caravan-copy-end", pair::stop, pair::stopped, () -> {
+            Output.Writing work = () -> {
                 try (Progress progress = Progress.ticking(err(), console().showsProgress(), following::progress)) {
                     following.follow();
                 }
                 print(output, following.line(), following::write);
                 output.flush();
-            });
-            incomplete = following.refused() > 0;
+                incomplete = following.refused() > 0;
+            };
+            UntilSignal.run("caravan-copy-end", pair::stop, pair::stopped, work, this::exitCode);
         }
     }
 

@@ -99,6 +99,11 @@ final class ExportCommand extends ClientCommand {
         boolean whole = true;
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
             for (ServerConnection.Connector server : servers) {
+                if (name == null) {
+                    try (RespCarrier carrier = new RespCarrier(server)) {
+                        requireComplete(carrier);
+                    }
+                }
                 whole &= export(new Exporter(new RespCarrier(server), writer, progress), without);
             }
         }

@@ -47,7 +47,11 @@ final class Following {
     /** When each was refused. */
     private final Map<DocumentName, Long> refused = new HashMap<>();
 
-    /** That of {@link Pair#openings} at which some document was seen to be there. */
+    /** The run of the server of which documents were brought; empty as long as none was. */
+    private String run = "";
+    /** Whether the server runs again since, and not all documents were looked at yet. */
+    private boolean anew;
+    /** That of {@link Pair#openings} at the last round, for servers that do not tell their runs. */
     private int seenOpening;
 
     private boolean bulkDone;
@@ -99,10 +103,18 @@ final class Following {
 
     /** Looks at all documents once, and brings what has changed. */
     void round() throws IOException {
+        if (run.isEmpty()) {
+            run = pair.source().about().run();
+        }
         if (name == null && !bulkDone) {
             bulk();
         }
         changedValues = 0;
+        String now = pair.source().about().run();
+        if (!mirror.names().isEmpty() && (now.isEmpty() ? seenOpening != pair.openings() : !now.equals(run))) {
+            anew = true;
+            mirror.doubt();
+        }
         if (name == null) {
             roundOfAll();
         } else {
@@ -110,7 +122,11 @@ final class Following {
         }
         documents = mirror.names().size();
         behind = changedValues;
-        seenOpening = pair.openings();
+        if (!pair.stopped()) {
+            seenOpening = pair.openings();
+            run = now;
+            anew = false;
+        }
         pair.well();
     }
 
@@ -149,23 +165,31 @@ final class Following {
 
     private void roundOfAll() throws IOException {
         Set<DocumentName> unseen = new HashSet<>(mirror.names());
-        int before = unseen.size();
         Names names = Names.before();
         do {
             names = pair.source().scan(names, prefix);
             someAtATime(names.names(), unseen);
         } while (!names.last() && !pair.stopped());
         if (!pair.stopped()) {
-            requireSameStore(!unseen.isEmpty() && unseen.size() == before);
             someAtATime(unseen.stream().map(DocumentName::toBytes).toList(), new HashSet<>());
         }
     }
 
-    /** That none of them is there after a new start is more likely to be another store than their deletion. */
-    private void requireSameStore(boolean allGone) {
-        if (allGone && seenOpening != pair.openings()) {
-            throw ClientException.otherState("the server was started anew, and has none of the documents any more that"
-                    + " were copied from it: is it another store? nothing was deleted at the other server");
+    /**
+     * Checks that the source goes on where it was. A document that has gone, or has gone back, is no change if the server
+     * runs again since: an older backup, or another store, may have taken the place of its store.
+     */
+    private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
+        for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
+            DocumentName document = each.getKey();
+            Description now = each.getValue();
+            if (!mirror.isContinued(document, now)
+                    && (anew || !run.equals(pair.source().about().run()))) {
+                throw ClientException.otherState("the server was started again, and its document '" + document + "' "
+                        + (now == null ? "is gone" : "has gone back, or is another one")
+                        + ": is it another store, or an older backup? nothing was deleted at the other server. If it is"
+                        + " right, remove the document there, or run this again with --existing replace");
+            }
         }
     }
 
@@ -191,7 +215,7 @@ final class Following {
                 left(document, notSeen);
             }
         }
-        requireSameStore(name != null && changed.containsValue(null));
+        requireSameStore(changed);
         for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
             if (!pair.stopped()) {
                 bring(each.getKey(), each.getValue());

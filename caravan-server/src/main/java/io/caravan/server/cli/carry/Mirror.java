@@ -73,6 +73,21 @@ final class Mirror {
         return twins.keySet();
     }
 
+    /** Has every document compared as a whole when it is looked at next: its server may have another store. */
+    void doubt() {
+        twins.replaceAll((name, twin) ->
+                new Twin(twin.source(), twin.targetId(), twin.source().first()));
+    }
+
+    /** Whether a document, as it is now, is the one that was brought before, and has lost nothing. */
+    boolean isContinued(DocumentName name, @Nullable Description now) {
+        Twin twin = twins.get(name);
+        return twin == null
+                || now != null
+                        && now.id() == twin.source().id()
+                        && now.next() >= twin.source().next();
+    }
+
     /** Knows nothing more of a document that is elsewhere now. */
     void forget(DocumentName name) {
         twins.remove(name);
@@ -156,13 +171,27 @@ final class Mirror {
         if (here == null || there == null || there.next() < here.next() || there.first() > here.next()) {
             return false;
         }
-        if (there.next() == here.next() && !Twin.isLike(here, there)) {
+        if (there.next() == here.next() && !Twin.isLike(here, there.from(Math.min(there.first(), here.first())))) {
             return false;
         }
-        long first = Math.max(here.first(), there.first());
+        // What cannot be compared there may never have been this document's.
+        boolean comparable = there.first() <= here.first() && (here.count() > 0 || isTwin(name, here, there));
+        if (!comparable && !there.hasBrought(here, here.next())) {
+            return false;
+        }
+        long first = Math.min(Math.max(here.first(), there.first()), here.next());
         return sum(source, name, here.from(first))
                 .crc32c()
                 .equals(sum(target, name, there.from(first).until(here.next())).crc32c());
+    }
+
+    /** Whether this run has brought all of a document there. */
+    private boolean isTwin(DocumentName name, Description here, Description there) {
+        Twin twin = twins.get(name);
+        return twin != null
+                && twin.targetId() == there.id()
+                && twin.source().id() == here.id()
+                && twin.same() >= here.next();
     }
 
     private static DocumentSum sum(Carrier server, DocumentName name, Description range) throws IOException {
@@ -208,9 +237,8 @@ final class Mirror {
         void bring(@Nullable Description now) throws IOException {
             Twin twin = twins.get(name);
             if (now == null) {
-                twins.remove(name);
                 if (twin != null) {
-                    target.delete(raw, twin.targetId());
+                    delete(twin);
                 }
                 return;
             }
@@ -233,11 +261,35 @@ final class Mirror {
             } else if (twin == null || twin.targetId() != there.id()) {
                 adopt(now, there);
             } else if (twin.source().id() != now.id() || now.first() > there.next()) {
+                requireBrought(twin, there, "replaced");
                 create(now, Replaced.ANYTHING);
             } else if (now.next() < twin.same()) {
                 wentBack(now, twin);
             } else {
                 goOn(twin, now, there);
+            }
+        }
+
+        private void delete(Twin twin) {
+            Description there = null;
+            try {
+                there = describe(target, name);
+            } catch (ClientException notSeen) {
+                requireOther(notSeen);
+            }
+            if (there != null && there.id() == twin.targetId()) {
+                requireBrought(twin, there, "deleted");
+                target.delete(raw, twin.targetId());
+            }
+            twins.remove(name);
+        }
+
+        /** What somebody else has written there is not dropped, unless the user says so. */
+        private void requireBrought(Twin twin, Description there, String what) {
+            boolean brought = there.next() <= twin.same() || there.hasBrought(twin.source(), there.next());
+            if (!brought && existing != Existing.REPLACE) {
+                throw new RefusedException("document '" + name + "' was not " + what
+                        + " there: somebody else has written to it, and only --existing replace drops that");
             }
         }
 
@@ -310,16 +362,20 @@ final class Mirror {
 
         /** Goes on with a document that is there already, if it is a beginning of this one. */
         private void adopt(Description now, Description there) throws IOException {
+            // What is dropped there, because the source has it no more, must be known to have come from it.
+            boolean known = there.hasBrought(now, there.next());
             boolean mayBe = there.next() <= now.next()
                     && there.first() <= now.first()
-                    && (there.count() == 0 ? there.next() == now.first() : there.next() > now.first());
-            if (mayBe) {
+                    && (known || there.count() > 0 && there.first() == now.first());
+            if (mayBe && there.next() > now.first()) {
                 Description common = now.until(there.next());
                 mayBe = sum(source, common)
                         .crc32c()
                         .equals(sum(target, there.from(common.first())).crc32c());
             }
-            if (mayBe) {
+            if (mayBe && now.first() > there.next()) {
+                create(now, Replaced.ANYTHING);
+            } else if (mayBe) {
                 goOn(new Twin(now, there.id(), there.next()), now, there);
             } else if (existing == Existing.REPLACE) {
                 create(now, Replaced.ANYTHING);
@@ -336,6 +392,9 @@ final class Mirror {
                 throw new RefusedException("document '" + name + "' has " + (there.next() - now.next())
                         + " values there that it was never sent: somebody else writes to it");
             }
+            if (now.first() > twin.same()) {
+                requireBrought(twin, there, "brought up to date");
+            }
             // What was sent, and whose answer was lost, is there without having been compared.
             long from = Math.max(twin.same(), now.first());
             if (there.next() > from) {
@@ -349,9 +408,11 @@ final class Mirror {
 
         private DocumentSum send(Description now, Description there) throws IOException {
             DocumentSum sum = new DocumentSum(raw, range(0, there.next(), now.next(), 0));
-            Description after = new Description(there.id(), now.first(), now.next(), -1, now.attributes());
+            Description after =
+                    new Description(there.id(), now.first(), now.next(), -1, now.attributes(), now.identity(), null);
             // What it is beside its values becomes so with the last of them.
-            Description before = new Description(there.id(), there.first(), now.next(), -1, there.attributes());
+            Description before = new Description(
+                    there.id(), there.first(), now.next(), -1, there.attributes(), now.identity(), null);
             List<byte[]> part = new ArrayList<>();
             long[] partBytes = {0};
             if (now.next() > there.next()) {

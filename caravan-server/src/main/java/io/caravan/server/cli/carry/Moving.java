@@ -204,7 +204,11 @@ final class Moving {
     private @Nullable String drained(DocumentName name) throws IOException {
         try {
             for (int i = 0; i < DRAINS; i++) {
-                mirror.bringFenced(pair.source(), pair.target(), name, Mirror.describe(pair.source(), name));
+                Description now = Mirror.describe(pair.source(), name);
+                if (now == null) {
+                    return "document '" + name + "' is gone, though it was fenced: was the server's store replaced?";
+                }
+                mirror.bringFenced(pair.source(), pair.target(), name, now);
                 if (mirror.hasAll(pair.source(), pair.target(), name)) {
                     return null;
                 }

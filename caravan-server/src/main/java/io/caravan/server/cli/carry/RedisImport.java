@@ -12,6 +12,7 @@ import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.RedisConnection;
 import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
@@ -32,13 +33,16 @@ import java.util.function.ToLongFunction;
 
 /**
  * Brings a Redis's lists into a server, pass by pass: each reads all lists, brings what the server lacks, and compares the
- * rest. The pass that finds nothing to bring is the comparison of all, and the last. In memory are some MiB of values, and
+ * rest. The pass that finds nothing to bring, and during which nothing was written to the Redis, is the comparison of
+ * all, and the last. In memory are some MiB of values, and
  * some 30 bytes for each list. For one thread, except {@link #progress}.
  */
 final class RedisImport implements AutoCloseable {
     private static final int TOLD_NAMES = 5;
     private static final int MAX_TYPES = 32;
     private static final int MAX_TYPE_CHARS = 32;
+    /** Before a pass that only a write to something else may have made necessary. */
+    private static final long QUIET_PAUSE_MILLIS = 200;
 
     /** Connects to the Redis. */
     interface Connector {
@@ -92,6 +96,7 @@ final class RedisImport implements AutoCloseable {
     private volatile long pass;
     private volatile long changed;
     private volatile long same;
+    private boolean toldOfWrites;
     private long already;
     private long skipped;
     private long expired;
@@ -191,13 +196,35 @@ final class RedisImport implements AutoCloseable {
 
     /** Brings everything; returns when all lists have been compared. */
     void run() throws IOException {
-        do {
+        String before = "";
+        String after = lists.writes();
+        while (changed > 0 || !after.equals(before)) {
+            if (pass > 0 && changed == 0) {
+                waitForQuiet();
+            }
+            before = after;
             begin();
             for (Set<DocumentName> page = lists.scan(); page != null; page = lists.scan()) {
                 bring(page);
             }
-        } while (changed > 0);
+            after = lists.writes();
+        }
         findLost();
+    }
+
+    /** Whatever was written may have been to a list that was compared before: all are looked at again, soon. */
+    private void waitForQuiet() {
+        if (!toldOfWrites) {
+            toldOfWrites = true;
+            tell.accept("all lists were the same, but something was written to the Redis while they were compared; "
+                    + "the import ends after a pass without any write: stop all clients that write there");
+        }
+        try {
+            Retries.Pause.REAL.millis(QUIET_PAUSE_MILLIS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw ClientException.failed("interrupted", stop);
+        }
     }
 
     private void begin() {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,12 @@ final class RedisLists implements AutoCloseable {
     private static final long AHEAD_BYTES = 4 * 1024 * 1024;
 
     private static final int TRIES = 5;
+
+    private static final int MAX_INFO_BYTES = 64 * 1024;
+    private static final String CHANGES = "rdb_changes_since_last_save:";
+    /** A save sets the number of changes back. */
+    private static final List<String> WRITE_COUNTS = List.of(CHANGES, "rdb_last_save_time:", "rdb_saves:");
+
     /** The share of an estimate that stays when all that follows is smaller. */
     private static final double DECAY = 7.0 / 8;
 
@@ -306,6 +313,25 @@ final class RedisLists implements AutoCloseable {
             }
         }
         others.clear();
+    }
+
+    /**
+     * A mark of the Redis's data: while it stays the same, nothing was written, in any database.
+     *
+     * @throws ClientException when the Redis does not count its writes, or not for this user
+     */
+    String writes() {
+        redis.send("INFO", bytes("persistence"));
+        Bulk answer = redis.bulk(MAX_INFO_BYTES);
+        String counts = new String(answer.bytes(), US_ASCII)
+                .lines()
+                .filter(line -> WRITE_COUNTS.stream().anyMatch(line::startsWith))
+                .collect(Collectors.joining(" "));
+        if (!counts.contains(CHANGES)) {
+            throw ClientException.failed("Redis does not say in INFO how many changes it has had (" + CHANGES
+                    + "), so whether a list changes after it was compared cannot be found out");
+        }
+        return counts;
     }
 
     /** Whether there is a list of this name now. */

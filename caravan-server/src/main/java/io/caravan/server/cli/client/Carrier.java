@@ -5,7 +5,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.Origin;
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +26,36 @@ public interface Carrier extends MoveSteps, AutoCloseable {
      * @param next sequence after that of the last one
      * @param bytes total length of the values; -1 when it is not known
      * @param attributes by name, each a {@link Long} or an array of bytes
+     * @param identity what no other document of any server has; null when the server does not tell it
+     * @param origin the document that it is a copy of, as far as that is known
      */
-    record Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
+    record Description(
+            long id,
+            long first,
+            long next,
+            long bytes,
+            Map<String, Object> attributes,
+            @Nullable String identity,
+            @Nullable Origin origin) {
+        /** A document of which nobody says which one it is. */
+        public Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
+            this(id, first, next, bytes, attributes, null, null);
+        }
+
+        /** Whether it was brought from another document, with all of its values before this sequence. */
+        public boolean hasBrought(Description from, long sequence) {
+            return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
+        }
+
+        /** What a server is given with the document: its attributes, and which document it is a copy of. */
+        Map<String, Object> given() {
+            Map<String, Object> given = new LinkedHashMap<>(attributes);
+            if (identity != null) {
+                given.put("origin", identity.getBytes(US_ASCII));
+            }
+            return given;
+        }
+
         public long count() {
             return next - first;
         }
@@ -34,12 +64,12 @@ public interface Carrier extends MoveSteps, AutoCloseable {
         public Description from(long sequence) {
             long there =
                     bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
-            return new Description(id, sequence, next, there, attributes);
+            return new Description(id, sequence, next, there, attributes, identity, origin);
         }
 
         /** The same without the values from a sequence on. */
         public Description until(long sequence) {
-            return new Description(id, first, sequence, bytes, attributes);
+            return new Description(id, first, sequence, bytes, attributes, identity, origin);
         }
 
         /** An attribute as servers take it: a number in decimal digits, bytes as they are. */
@@ -49,6 +79,17 @@ public interface Carrier extends MoveSteps, AutoCloseable {
                     : attribute.toString().getBytes(US_ASCII);
         }
     }
+
+    /**
+     * The server that answers.
+     *
+     * @param run distinguishes this run of it from others; empty when it does not tell
+     * @param incomplete whether it lists only some of its documents, because others are still only in its archive
+     */
+    record About(String run, boolean incomplete) {}
+
+    /** What the server is; nothing else must have been asked for. */
+    About about();
 
     /**
      * The names that come after others, of those that begin so; nothing else must have been asked for. A document that is

@@ -161,7 +161,8 @@ public abstract class ClientCommand implements Callable<Integer> {
     }
 
     /**
-     * Checks that the source lists all documents: over RESP, a host of a cluster lists those of its own group.
+     * Checks that the source lists all documents: over RESP, a host of a cluster lists those of its own group, and a
+     * server that fetches documents from its archive when they are asked for lists those that it has fetched.
      *
      * @throws ClientException when there are others
      */
@@ -170,6 +171,24 @@ public abstract class ClientCommand implements Callable<Integer> {
             throw ClientException.failed(
                     "the server's cluster has several groups, of which it lists one over RESP: name any of"
                             + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
+        }
+        try (Carrier carrier = carrierFrom(source)) {
+            requireComplete(carrier);
+        }
+    }
+
+    /**
+     * Checks that a server has all of its documents, and so lists all.
+     *
+     * @throws ClientException when some may be only in its archive
+     */
+    protected static void requireComplete(Carrier carrier) {
+        // What the server says of it is as new as its last list.
+        carrier.scan(Documents.Names.before(), new byte[0]);
+        if (carrier.about().incomplete()) {
+            throw ClientException.otherState("the server lists only those of its documents that it has fetched from its"
+                    + " archive so far (--archive-hydrate): stop it and fetch the rest, with 'caravan restore --archive"
+                    + " URL --data DIR', or name the document");
         }
     }
 

@@ -15,6 +15,7 @@ import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Sink;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.Whereabouts;
 import io.caravan.server.protocol.http.codec.Offset;
@@ -123,6 +124,18 @@ public final class HttpCarrier implements Carrier {
     }
 
     @Override
+    public About about() {
+        return (About) Objects.requireNonNull(now(() -> {
+            JsonNode page = read("/v1/documents?limit=1");
+            if (page == null) {
+                throw noServer(NOT_FOUND);
+            }
+            return new About(
+                    page.path("run").asText(""), page.path("incomplete").asBoolean());
+        }));
+    }
+
+    @Override
     public Names scan(Names before, byte[] prefix) {
         return (Names) Objects.requireNonNull(now(() -> names(before, prefix)));
     }
@@ -176,7 +189,14 @@ public final class HttpCarrier implements Carrier {
                         number(answer, "first"),
                         number(answer, "next"),
                         answer.path("bytes").asLong(-1),
-                        attributes(answer.path("attributes")));
+                        attributes(answer.path("attributes")),
+                        answer.path("identity").asText(null),
+                        origin(answer));
+    }
+
+    private static @Nullable Origin origin(JsonNode answer) {
+        String identity = answer.path("origin").asText(null);
+        return identity == null ? null : new Origin(identity, number(answer, "brought"));
     }
 
     private static Map<String, Object> attributes(JsonNode answer) throws IOException {
@@ -235,7 +255,7 @@ public final class HttpCarrier implements Carrier {
 
     @Override
     public void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        ask(() -> write(name, creation("whole", document, replaced), document.attributes(), values));
+        ask(() -> write(name, creation("whole", document, replaced), document.given(), values));
     }
 
     @Override
@@ -245,7 +265,7 @@ public final class HttpCarrier implements Carrier {
 
     @Override
     public long begin(byte[] name, Description document, Replaced replaced) {
-        Object answer = now(() -> write(name, creation("begin", document, replaced), document.attributes(), List.of()));
+        Object answer = now(() -> write(name, creation("begin", document, replaced), document.given(), List.of()));
         return number((JsonNode) Objects.requireNonNull(answer), "id");
     }
 
@@ -261,7 +281,7 @@ public final class HttpCarrier implements Carrier {
     @Override
     public void goOn(byte[] name, Description document, long sequence, List<byte[]> values) {
         String step = "continue&id=" + document.id() + "&sequence=" + sequence + "&first=" + document.first();
-        now(() -> write(name, step, document.attributes(), values));
+        now(() -> write(name, step, document.given(), values));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Page;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.Origin;
 import io.caravan.server.document.Whereabouts;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -27,6 +28,12 @@ public final class RespCarrier implements Carrier {
     public RespCarrier(ServerConnection.Connector server) throws IOException {
         this.connection = server.connect();
         this.longReader = new LongReader(server);
+    }
+
+    @Override
+    public About about() {
+        ServerInfo info = connection.info();
+        return new About(info.text("run_id"), info.numberOrZero("store_incomplete") != 0);
     }
 
     @Override
@@ -61,7 +68,18 @@ public final class RespCarrier implements Carrier {
                 Documents.number(fields.get("first")),
                 Documents.number(fields.get("next")),
                 bytes == null ? -1 : Documents.number(bytes),
-                attributes);
+                attributes,
+                text(fields.get("identity")),
+                origin(fields));
+    }
+
+    private static @Nullable String text(@Nullable Object answer) {
+        return answer == null ? null : new String((byte[]) answer, UTF_8);
+    }
+
+    private static @Nullable Origin origin(Map<String, @Nullable Object> fields) {
+        String identity = text(fields.get("origin"));
+        return identity == null ? null : new Origin(identity, Documents.number(fields.get("brought")));
     }
 
     private static Map<String, @Nullable Object> fields(Object answer) {
@@ -113,7 +131,7 @@ public final class RespCarrier implements Carrier {
     }
 
     private static CommandArguments withAttributes(CommandArguments request, Description document) {
-        document.attributes()
+        document.given()
                 .forEach((key, value) -> request.add("ATTRIBUTE").add(key).add(Description.encoded(value)));
         return request;
     }

@@ -70,9 +70,10 @@ final class TailCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::tell);
-        UntilSignal.run("caravan-tail-end", follower::stop, follower::stopped, () -> {
+        Output.Writing work = () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();
-        });
+        };
+        UntilSignal.run("caravan-tail-end", follower::stop, follower::stopped, work, this::exitCode);
     }
 }

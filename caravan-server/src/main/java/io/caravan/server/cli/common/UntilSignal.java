@@ -3,10 +3,12 @@ package io.caravan.server.cli.common;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
-/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is 0. */
+/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is that of the work. */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
 
@@ -18,14 +20,18 @@ public final class UntilSignal {
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
      * @param stopped whether it was called
+     * @param exitCode of the process that a signal has ended, when the work has come to its end without an exception
      */
-    public static void run(String name, Runnable stop, BooleanSupplier stopped, Output.Writing work)
+    public static void run(
+            String name, Runnable stop, BooleanSupplier stopped, Output.Writing work, IntSupplier exitCode)
             throws IOException {
         CountDownLatch done = new CountDownLatch(1);
-        Thread hook = new Thread(() -> endProcess(stop, done), name);
+        AtomicInteger code = new AtomicInteger(CommandLine.ExitCode.SOFTWARE);
+        Thread hook = new Thread(() -> endProcess(stop, done, code), name);
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             work.write();
+            code.set(exitCode.getAsInt());
         } finally {
             done.countDown();
             if (!stopped.getAsBoolean()) {
@@ -42,14 +48,13 @@ public final class UntilSignal {
         }
     }
 
-    private static void endProcess(Runnable stop, CountDownLatch done) {
+    private static void endProcess(Runnable stop, CountDownLatch done, AtomicInteger code) {
         stop.run();
-        boolean printed = false;
         try {
-            printed = done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
+            done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException nobodyDoes) {
             Thread.currentThread().interrupt();
         }
-        Runtime.getRuntime().halt(printed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+        Runtime.getRuntime().halt(code.get());
     }
 }

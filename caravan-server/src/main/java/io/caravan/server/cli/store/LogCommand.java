@@ -70,11 +70,16 @@ public final class LogCommand extends ReadingCommand {
                         "caravan-log-end",
                         stopped::countDown,
                         () -> stopped.getCount() == 0,
-                        () -> follow(reader, printer, output));
+                        () -> follow(reader, printer, output),
+                        () -> exitCode(printer));
             } else {
                 printAll(reader, printer);
             }
         }
+        return exitCode(printer);
+    }
+
+    private static int exitCode(StorePrinter printer) {
         return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
     }
 

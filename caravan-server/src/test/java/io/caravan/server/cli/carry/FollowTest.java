@@ -229,20 +229,41 @@ class FollowTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a", "--prefix="})
-    void anotherStoreInThePlaceOfTheServerDeletesNothing(String what) throws Exception {
+    @CsvSource({"a, resp", "--prefix=, resp", "a, http", "--prefix=, http"})
+    void anotherStoreInThePlaceOfTheServerDeletesNothing(String what, String source) throws Exception {
         here.rpush("a", "1");
-        Run run = follow(to.address(), what);
+        Run run = source.equals("http") ? follow(to.address(), what, "--from", url(from)) : follow(to.address(), what);
         awaitSame();
-        from.stop();
-        here.close();
-        Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
-        store.delete(1).join();
-        from.start();
+        restartWithout(() -> store.delete(1).join());
+        run.join();
+        assertThat(run.run.exitCode()).as(run.run.err()).isEqualTo(3);
+        assertThat(run.run.err())
+                .contains("document 'a' is gone: is it another store, or an older backup? nothing was deleted");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+    }
+
+    /** One of the documents was made after the backup, and one has grown. */
+    @ParameterizedTest
+    @ValueSource(strings = {"refuse", "replace"})
+    void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
+        here.rpush("a", "1");
+        here.rpush("b", "1");
+        here.rpush("c", "1");
+        Run run = follow(to.address(), "--existing", existing);
+        awaitSame();
+        restartWithout(() -> store.delete(2).join());
         run.join();
         assertThat(run.run.exitCode()).isEqualTo(3);
-        assertThat(run.run.err()).contains("is it another store? nothing was deleted at the other server");
-        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+        assertThat(run.run.err()).contains("document 'b' is gone: is it another store, or an older backup?");
+        assertThat(there.lrange("b", 0, -1)).containsExactly("1");
+    }
+
+    private void restartWithout(Runnable change) throws IOException {
+        int port = Integer.parseInt(from.httpPort());
+        from.stop();
+        here.close();
+        change.run();
+        from.start(port);
         connect();
     }
 
@@ -446,6 +467,50 @@ class FollowTest {
         assertThat(there.dbSize()).isEqualTo(302);
         assertThat(refusal(() -> here.llen("d/7"))).startsWith("ELSEWHERE a.example:1 ");
         assertThat(here.keys("*")).containsExactly("other");
+    }
+
+    /** None of their values can be compared: there is nothing that says that they are the same document. */
+    @ParameterizedTest
+    @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
+    void anotherDocumentOfTheNameIsNotTakenForTheSame(int trimmedHere, int trimmedThere) {
+        here.rpush("a", "a", "b", "c");
+        here.sendCommand(TRIM, "a", "TO", "" + trimmedHere);
+        there.rpush("a", "v", "w", "x", "y", "z");
+        there.sendCommand(TRIM, "a", "TO", "" + trimmedThere);
+        List<String> before = here.lrange("a", 0, -1);
+        List<String> beforeThere = there.lrange("a", 0, -1);
+        CommandRun moved = move(from, to, "a");
+        assertThat(moved.exitCode()).isEqualTo(3);
+        assertThat(moved.err()).contains("there is another one of this name");
+        assertThat(here.lrange("a", 0, -1)).isEqualTo(before);
+        assertThat(there.lrange("a", 0, -1)).isEqualTo(beforeThere);
+        assertThat(here.rpush("a", "d")).isEqualTo(before.size() + 1);
+    }
+
+    /** It happens to go on with what the source's first value is: its own first two would be dropped. */
+    @Test
+    void anotherDocumentThatEndsAsThisOneBeginsIsNotTakenForItsBeginning() {
+        here.rpush("a", "1", "2", "same", "4");
+        here.sendCommand(TRIM, "a", "TO", "2");
+        there.rpush("a", "x", "y", "same");
+        assertThat(move(from, to, "a").exitCode()).isEqualTo(3);
+        assertThat(here.lrange("a", 0, -1)).containsExactly("same", "4");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("x", "y", "same");
+    }
+
+    /** It was copied before; what the copy has lacks nothing but what was trimmed since. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 4, 5})
+    void aCopyOfADocumentThatWasTrimmedSinceIsGoneOnWith(long trimmed) {
+        here.rpush("a", "1", "2", "3");
+        assertThat(CommandRun.of(from, "copy", "a", "--to", to.address()).exitCode())
+                .isZero();
+        here.rpush("a", "4", "5");
+        here.sendCommand(TRIM, "a", "TO", "" + trimmed);
+        List<String> before = exported(from);
+        CommandRun moved = move(from, to, "a");
+        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        assertThat(exported(to)).isEqualTo(before);
     }
 
     /** What the other server refuses stays, and may be changed. */

@@ -169,6 +169,30 @@ class RedisImportTest {
         }
     }
 
+    /** After its turn in a pass that finds nothing else: that pass has not compared what the list is then. */
+    @Test
+    void aListThatChangesAfterItsTurnInTheLastPassComesToo() throws IOException {
+        String written = COUNTED.replace(":7", ":8");
+        String before = ":-1\r\n*1\r\n$1\r\na\r\n";
+        String after = ":-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n";
+        CommandRun run = importing(claimingToBeRedis(
+                false, COUNTED, SCANNED, before, COUNTED, SCANNED, before, written, SCANNED, after, after, written,
+                SCANNED, after, written));
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).isEqualTo("imported 2 lists, 3 values, 3 B; in pass 4, 1 list is the same\n");
+        assertThat(run.err()).contains("stop all clients that write there");
+        try (Jedis caravan = caravan()) {
+            assertThat(caravan.lrange("d", 0, -1)).containsExactly("a", "b");
+        }
+    }
+
+    @Test
+    void aRedisThatDoesNotCountItsWritesIsRefused() throws IOException {
+        CommandRun run = importing(claimingToBeRedis(false, "$11\r\nloading:0\r\n\r\n"));
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).contains("Redis does not say in INFO how many changes it has had");
+    }
+
     @Test
     void aDocumentOfAnotherOriginIsRefusedSkippedOrReplaced() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
@@ -347,6 +371,9 @@ class RedisImportTest {
         return "redis://127.0.0.1:" + listener.getLocalPort();
     }
 
+    /** How a Redis counts its writes. */
+    private static final String COUNTED = "$53\r\nrdb_changes_since_last_save:7\r\nrdb_last_save_time:1\r\n\r\n";
+
     private static final String SCANNED = "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nd\r\n";
 
     @ParameterizedTest
@@ -364,9 +391,11 @@ class RedisImportTest {
                 "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nabcdefgh\r\n"
             })
     void aHostileAnswerEndsTheImport(String answer) throws IOException {
-        CommandRun run = importing(claimingToBeRedis(false, answer), "--timeout", "5");
-        assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
-        assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
+        for (String url : List.of(claimingToBeRedis(false, answer), claimingToBeRedis(false, COUNTED, answer))) {
+            CommandRun run = importing(url, "--timeout", "5");
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+            assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
+        }
     }
 
     @ParameterizedTest
@@ -381,7 +410,7 @@ class RedisImportTest {
             })
     void aHostileListEndsTheImport(String answer) throws IOException {
         String whole = answer.equals("+") ? ":" + "1".repeat(300_000) : answer;
-        CommandRun run = importing(claimingToBeRedis(false, SCANNED, whole), "--timeout", "5");
+        CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, whole), "--timeout", "5");
         assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
         assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");
         try (Jedis caravan = caravan()) {
@@ -393,10 +422,10 @@ class RedisImportTest {
     @Test
     void aRedisThatIsDeadOrClosesIsTold() throws IOException {
         CommandRun dead =
-                importing(claimingToBeRedis(false, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1");
+                importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1");
         assertThat(dead.exitCode()).isEqualTo(1);
         assertThat(dead.err()).contains("has not answered for 1 s; if it is just slow, raise --timeout");
-        CommandRun closed = importing(claimingToBeRedis(true, SCANNED, ":-1\r\n*1\r\n$100\r\nx"));
+        CommandRun closed = importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"));
         assertThat(closed.exitCode()).isEqualTo(1);
         assertThat(closed.err()).contains("it closed the connection");
     }
@@ -407,7 +436,7 @@ class RedisImportTest {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";
         String list = "\r\n*1\r\n$1\r\nx\r\n";
         for (String left : List.of(":0", ":1", ":500")) {
-            CommandRun run = importing(claimingToBeRedis(false, SCANNED, left + list, none));
+            CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, left + list, COUNTED, none, COUNTED));
             assertThat(run.err()).isEmpty();
             assertThat(run.exitCode()).isZero();
         }

@@ -8,6 +8,8 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class TrippedProxy implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
     private final AtomicReference<@Nullable Trip> armed = new AtomicReference<>();
+    private final Queue<Socket> connections = new ConcurrentLinkedQueue<>();
 
     /**
      * What is to happen.
@@ -55,6 +58,8 @@ final class TrippedProxy implements AutoCloseable {
     private void connect(Socket client, int port) throws IOException {
         try (client) {
             Socket server = new Socket(InetAddress.getLoopbackAddress(), port);
+            connections.add(client);
+            connections.add(server);
             AtomicReference<@Nullable Trip> waiting = new AtomicReference<>();
             daemon(() -> pump(server, client, answer -> run(waiting.getAndSet(null))));
             pump(client, server, request -> look(request, waiting));
@@ -97,6 +102,22 @@ final class TrippedProxy implements AutoCloseable {
 
     void arm(Trip trip) {
         armed.set(trip);
+    }
+
+    void disarm() {
+        armed.set(null);
+    }
+
+    /** Breaks the connections that there are. */
+    void cut() {
+        connections.forEach(connection -> {
+            try {
+                connection.close();
+            } catch (IOException alreadyGone) {
+                // As intended.
+            }
+        });
+        connections.clear();
     }
 
     String address() {

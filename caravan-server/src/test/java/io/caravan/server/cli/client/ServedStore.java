@@ -5,6 +5,7 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
@@ -39,11 +40,23 @@ public final class ServedStore implements AutoCloseable {
     }
 
     public void start() throws IOException {
+        start(change);
+    }
+
+    private void start(UnaryOperator<ServerConfig> change) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         server = Server.start(
                 store,
                 change.apply(new ServerConfig(
                         address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE)));
+    }
+
+    /** Starts again, with HTTP at the port that it had. */
+    public void start(int httpPort) throws IOException {
+        start(config -> config.withHttp(HttpConfig.of(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), httpPort),
+                MAX_VALUE_BYTES,
+                4 * MAX_VALUE_BYTES)));
     }
 
     public void stop() {

@@ -8,6 +8,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentMove;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.Whereabouts;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -45,6 +46,10 @@ public final class CarryPages {
             fields.put("first", info.firstSequence());
             fields.put("next", info.nextSequence());
             fields.put("bytes", info.attributes().isFork() ? null : documents.bytes(name, info));
+            Origin origin = info.attributes().origin();
+            fields.put("identity", documents.identity(info));
+            fields.put("origin", origin == null ? null : origin.identity());
+            fields.put("brought", origin == null ? null : origin.brought());
             fields.put("attributes", PortableAttributes.asJson(PortableAttributes.of(info.attributes())));
             exchange.answer(Answer.json(200, fields));
         });

@@ -124,6 +124,8 @@ public final class DocumentList implements Route.Endpoint {
         if (wanted.delimiter().length > 0) {
             answer.put("prefixes", groups);
         }
+        answer.put("run", documents.run());
+        answer.put("incomplete", documents.incomplete());
         answer.put("cursor", ListCursor.text(endpoints.readiness().cluster(), page.next()));
         return answer;
     }

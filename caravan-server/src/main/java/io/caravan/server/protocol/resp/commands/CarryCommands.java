@@ -14,6 +14,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentMove;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.Whereabouts;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -72,14 +73,26 @@ public final class CarryCommands {
         if (info == null) {
             return Reply.Null.ARRAY;
         }
+        Origin origin = info.attributes().origin();
         Map<String, Reply> attributes = new LinkedHashMap<>();
         PortableAttributes.of(info.attributes()).forEach((key, value) -> attributes.put(key, Reply.of(value)));
         return Reply.Fields.of(
-                "id", info.id(),
-                "first", info.firstSequence(),
-                "next", info.nextSequence(),
-                "bytes", info.attributes().isFork() ? null : documents.bytes(name, info),
-                "attributes", new Reply.Fields(attributes));
+                "id",
+                info.id(),
+                "first",
+                info.firstSequence(),
+                "next",
+                info.nextSequence(),
+                "bytes",
+                info.attributes().isFork() ? null : documents.bytes(name, info),
+                "identity",
+                documents.identity(info),
+                "origin",
+                origin == null ? null : origin.identity(),
+                "brought",
+                origin == null ? null : origin.brought(),
+                "attributes",
+                new Reply.Fields(attributes));
     }
 
     private Change bring(Session session, Command command) {

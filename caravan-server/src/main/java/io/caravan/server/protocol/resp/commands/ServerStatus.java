@@ -159,6 +159,8 @@ public final class ServerStatus {
         Map<String, Object> fields = ordered(
                 "redis_version",
                 REDIS_VERSION,
+                "run_id",
+                documents.run(),
                 "redis_mode",
                 mode(),
                 "caravan_version",
@@ -199,6 +201,7 @@ public final class ServerStatus {
         Map<String, Object> fields =
                 ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
         fields.put("groups", documents.groups());
+        fields.put("store_incomplete", documents.incomplete() ? 1 : 0);
         if (stats != null) {
             CaravanException trouble = documents.trouble();
             fields.putAll(ordered(
