@@ -106,7 +106,7 @@ final class CopyCommand extends ClientCommand {
                 output.flush();
                 incomplete = following.refused() > 0;
             };
-            UntilSignal.run("caravan-copy-end", pair::stop, pair::stopped, work, this::exitCode);
+            UntilSignal.run("caravan-copy-end", pair::stop, work, this::exitCode);
         }
     }
 

@@ -74,6 +74,6 @@ final class TailCommand extends ClientCommand {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();
         };
-        UntilSignal.run("caravan-tail-end", follower::stop, follower::stopped, work, this::exitCode);
+        UntilSignal.run("caravan-tail-end", follower::stop, work, this::exitCode);
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
@@ -19,12 +18,9 @@ public final class UntilSignal {
      *
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
-     * @param stopped whether it was called
      * @param exitCode of the process that a signal has ended, when the work has come to its end without an exception
      */
-    public static void run(
-            String name, Runnable stop, BooleanSupplier stopped, Output.Writing work, IntSupplier exitCode)
-            throws IOException {
+    public static void run(String name, Runnable stop, Output.Writing work, IntSupplier exitCode) throws IOException {
         CountDownLatch done = new CountDownLatch(1);
         AtomicInteger code = new AtomicInteger(CommandLine.ExitCode.SOFTWARE);
         Thread hook = new Thread(() -> endProcess(stop, done, code), name);
@@ -34,9 +30,7 @@ public final class UntilSignal {
             code.set(exitCode.getAsInt());
         } finally {
             done.countDown();
-            if (!stopped.getAsBoolean()) {
-                removeHook(hook);
-            }
+            removeHook(hook);
         }
     }
 

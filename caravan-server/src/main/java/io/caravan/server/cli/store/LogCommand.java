@@ -69,7 +69,6 @@ public final class LogCommand extends ReadingCommand {
                 UntilSignal.run(
                         "caravan-log-end",
                         stopped::countDown,
-                        () -> stopped.getCount() == 0,
                         () -> follow(reader, printer, output),
                         () -> exitCode(printer));
             } else {
