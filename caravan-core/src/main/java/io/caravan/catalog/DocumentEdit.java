@@ -16,6 +16,9 @@ public final class DocumentEdit {
     private final @Nullable Document original;
 
     private boolean exists;
+    /** Whether another document has taken the list over. */
+    private boolean handedOver;
+
     private long id;
     private long firstSequence;
     private long nextSequence;
@@ -96,6 +99,26 @@ public final class DocumentEdit {
         return this;
     }
 
+    /**
+     * Gives this name the document of another name, which there is none of then; a document that had this name is deleted
+     * with its values. The other one must exist, and be part of the same edit.
+     */
+    public DocumentEdit takeOver(DocumentEdit other) {
+        if (!other.exists || other == this) {
+            throw new IllegalArgumentException("there is no other document to take over");
+        }
+        delete();
+        exists = true;
+        id = other.id;
+        firstSequence = other.firstSequence;
+        nextSequence = other.nextSequence;
+        attributes = other.attributes;
+        other.handedOver = other.listed();
+        other.nextSequence = 0;
+        other.delete();
+        return this;
+    }
+
     DocumentName name() {
         return name;
     }
@@ -122,7 +145,7 @@ public final class DocumentEdit {
 
     /**
      * The entry that the change needs, or null when it needs none: the absence of its list says that a document that
-     * had one was removed, so that a removal takes no space.
+     * had one was removed, so that a removal takes no space. A list that another document has taken over is not absent.
      */
     @Nullable
     CatalogEntry entry(long nextId) {
@@ -131,7 +154,7 @@ public final class DocumentEdit {
             return new CatalogEntry(kind, id, nextId, name.bytes(), attributes);
         }
         Document removed = original();
-        return removed.listed
+        return removed.listed && !handedOver
                 ? null
                 : new CatalogEntry(CatalogEntry.Kind.REMOVED, removed.id, nextId, removed.name, Attributes.EMPTY);
     }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,7 @@ public final class DocumentEdits {
     private final Expiry expiry;
     private final Spaces spaces;
     private final @Nullable Preparation preparation;
+    private final UnaryOperator<DocumentName> beside;
     /** The first document that was used, and the only one of most changes; the others are in the map. */
     private @Nullable EditedDocument first;
 
@@ -28,7 +30,14 @@ public final class DocumentEdits {
     private final List<Deletion> deletions = new ArrayList<>(0);
     private boolean carried;
 
-    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry, Spaces spaces, @Nullable Preparation preparation) {
+    DocumentEdits(
+            Edit edit,
+            Set<DocumentName> names,
+            Expiry expiry,
+            Spaces spaces,
+            UnaryOperator<DocumentName> beside,
+            @Nullable Preparation preparation) {
+        this.beside = beside;
         this.edit = edit;
         this.names = names;
         this.expiry = expiry;
@@ -58,6 +67,11 @@ public final class DocumentEdits {
             document.removeIfExpired();
         }
         return document;
+    }
+
+    /** See {@link EditedDocument#beside}. */
+    EditedDocument beside(DocumentName name) {
+        return document(beside.apply(name));
     }
 
     /** Records that the change is a step of a document's way from one server to another. */

@@ -49,7 +49,7 @@ public final class DocumentImport {
 
     /**
      * Creates a document that nobody sees, in place of one of the name whose import was not ended. A redirect goes on to
-     * lead clients elsewhere until it is ended.
+     * lead clients elsewhere, and a document that is replaced stays as it is and may change, until it is ended.
      *
      * @return the document's id, which the other parts name
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}
@@ -57,17 +57,35 @@ public final class DocumentImport {
      */
     public static long begin(
             EditedDocument document, DocumentAttributes attributes, long firstSequence, Replaced replaced) {
+        requireFirst(firstSequence);
+        if (replaced == Replaced.ANYTHING && isVisible(document)) {
+            EditedDocument beside = document.beside();
+            DocumentInfo unfinished = beside.evenDeleted();
+            if (unfinished != null) {
+                beside.abortRestoring(unfinished.id());
+            }
+            return beside.bring(attributes.withStart(firstSequence).withImporting(), List.of());
+        }
         Whereabouts redirect = makeRoom(document, firstSequence, replaced);
         return document.bring(
                 attributes.withStart(firstSequence).withImporting().withMovedTo(redirect), List.of());
     }
 
+    private static void requireFirst(long sequence) {
+        if (sequence < 0 || sequence > MAX_FIRST_SEQUENCE) {
+            throw new IllegalArgumentException(
+                    "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + sequence);
+        }
+    }
+
+    private static boolean isVisible(EditedDocument document) {
+        DocumentInfo info = document.evenDeleted();
+        return info != null && info.attributes().visible();
+    }
+
     /** Frees the name; returns where the redirect led to that had it, or null. */
     private static @Nullable Whereabouts makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
-        if (firstSequence < 0 || firstSequence > MAX_FIRST_SEQUENCE) {
-            throw new IllegalArgumentException(
-                    "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + firstSequence);
-        }
+        requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
             document.abortRestoring(unfinished.id());
@@ -94,8 +112,9 @@ public final class DocumentImport {
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
-        DocumentInfo info = begun(document, id, sequence);
-        document.bring(info.attributes(), values);
+        EditedDocument coming = coming(document, id);
+        DocumentInfo info = begun(document, coming, id, sequence);
+        coming.bring(info.attributes(), values);
         return sequence + values.size();
     }
 
@@ -107,8 +126,15 @@ public final class DocumentImport {
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
-        DocumentInfo info = begun(document, id, nextSequence);
-        document.bring(info.attributes().withoutImporting().withMovedTo(null).withBrought(nextSequence), List.of());
+        EditedDocument coming = coming(document, id);
+        DocumentInfo info = begun(document, coming, id, nextSequence);
+        DocumentAttributes made =
+                info.attributes().withoutImporting().withMovedTo(null).withBrought(nextSequence);
+        if (coming == document) {
+            document.bring(made, List.of());
+        } else {
+            document.replaceBy(coming, made);
+        }
         return nextSequence;
     }
 
@@ -158,13 +184,20 @@ public final class DocumentImport {
      * @return whether it was there
      */
     public static boolean abort(EditedDocument document, long id) {
-        DocumentInfo info = document.evenDeleted();
-        return info != null && info.attributes().importing() && document.abortRestoring(id);
+        EditedDocument coming = coming(document, id);
+        DocumentInfo info = coming.evenDeleted();
+        return info != null && info.attributes().importing() && coming.abortRestoring(id);
     }
 
-    private static DocumentInfo begun(EditedDocument document, long id, long nextSequence) {
+    /** What was begun with this id: it has the name, or is beside the document that it replaces. */
+    private static EditedDocument coming(EditedDocument document, long id) {
+        DocumentInfo info = document.evenDeleted();
+        return info != null && info.id() == id ? document : document.beside();
+    }
+
+    private static DocumentInfo begun(EditedDocument document, EditedDocument coming, long id, long nextSequence) {
         DocumentName name = document.name();
-        @Nullable DocumentInfo info = document.evenDeleted();
+        @Nullable DocumentInfo info = coming.evenDeleted();
         if (info == null || info.id() != id || !info.attributes().importing()) {
             throw new DocumentException(Reason.CHANGED_MEANWHILE, name, "is not being imported any more");
         }

@@ -1,5 +1,7 @@
 package io.caravan.server.document;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.OutOfSpaceException;
@@ -15,6 +17,7 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -32,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * store as one batch, and notifies those who wait for it.
  */
 final class DocumentWrites {
+    /** Of a document's name, in that of its replacement. */
+    private static final int MAX_BESIDE_BYTES = DocumentName.MAX_BYTES - 64;
+
     /** After so many tries that others got ahead of, a change has its names reserved. */
     private static final int TRIES = 3;
 
@@ -238,7 +244,8 @@ final class DocumentWrites {
         boolean noteDeletions = true;
         while (true) {
             try (Edit edit = edit(locked)) {
-                DocumentEdits edits = new DocumentEdits(edit, locked, expiry, spaces, write.preparation());
+                DocumentEdits edits =
+                        new DocumentEdits(edit, locked, expiry, spaces, this::beside, write.preparation());
                 T result = write.apply(edits);
                 edits.requireUnfenced();
                 if (!edits.carried()) {
@@ -347,6 +354,22 @@ final class DocumentWrites {
     }
 
     /** The group of the first name, which is that of all where they can be changed together. */
+    /** The name under which an import waits that is to replace a document: it is as likely as not in the same space. */
+    private DocumentName beside(DocumentName name) {
+        byte[] whole = name.toBytes();
+        byte[] kept = Arrays.copyOf(whole, Math.min(whole.length, MAX_BESIDE_BYTES));
+        for (int i = 0; true; i++) {
+            byte[] suffix =
+                    ("\0importing\0" + Integer.toHexString(Arrays.hashCode(whole)) + "\0" + i).getBytes(US_ASCII);
+            byte[] both = Arrays.copyOf(kept, kept.length + suffix.length);
+            System.arraycopy(suffix, 0, both, kept.length, suffix.length);
+            DocumentName candidate = DocumentName.of(both);
+            if (here.test(candidate) && catalog.groupOf(candidate) == catalog.groupOf(name)) {
+                return candidate;
+            }
+        }
+    }
+
     private int groupOf(Collection<DocumentName> names) {
         return catalog.groups() == 1 || names.isEmpty()
                 ? 0

@@ -31,6 +31,8 @@ public final class EditedDocument {
     private Timestamps timestamps;
 
     private boolean used;
+    /** Whether another name has the document now. */
+    private boolean handedOver;
     /** Whether the change may be made of a document that is being moved. */
     private boolean ofTheMove;
 
@@ -463,6 +465,34 @@ public final class EditedDocument {
         trimTo(firstSequence);
     }
 
+    /**
+     * Another document, in which an import that is to replace this one comes: its name is derived from this one's, and in
+     * the same group. Nobody sees it before it takes this one's place.
+     */
+    EditedDocument beside() {
+        return edits.beside(name);
+    }
+
+    /** Deletes the document, and has another one, which nobody sees yet, take its place. */
+    void replaceBy(EditedDocument other, DocumentAttributes made) {
+        edits.carry();
+        DocumentState taken = Objects.requireNonNull(other.edit.state());
+        delete();
+        info();
+        edit.takeOver(other.edit);
+        other.handedOver = true;
+        timestamps = other.timestamps;
+        other.timestamps = Timestamps.NONE;
+        if (other.size != null) {
+            other.size.deleted();
+        }
+        if (size != null) {
+            size.tookOver(taken);
+        }
+        used = true;
+        set(made);
+    }
+
     /** Changes what its move has made of the document, which is fenced before or after. */
     void moveTo(DocumentAttributes attributes) {
         ofTheMove = true;
@@ -534,7 +564,7 @@ public final class EditedDocument {
     void accepted() {
         DocumentState state = edit.state();
         long id = state == null ? 0 : state.id();
-        if (before != null && id != before.id()) {
+        if (before != null && id != before.id() && !handedOver) {
             expiry.forget(before.id());
         }
         if (state != null && used) {

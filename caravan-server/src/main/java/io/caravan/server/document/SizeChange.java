@@ -18,6 +18,8 @@ final class SizeChange {
 
     private final Space space;
     private final @Nullable DocumentState before;
+    /** A document that the change has put in the place of the one before. */
+    private @Nullable DocumentState taken;
     /** What the change has appended, and which are the last values of the list. */
     private final List<byte[]> appended = new ArrayList<>(1);
 
@@ -52,6 +54,11 @@ final class SizeChange {
 
     void deleted() {
         appended.clear();
+    }
+
+    /** Notes that another document, with its values, has taken the place of this one. */
+    void tookOver(DocumentState other) {
+        taken = other;
     }
 
     /** Whether the change has appended, whatever has become of that. */
@@ -106,14 +113,22 @@ final class SizeChange {
 
     /** Bytes of those values before the change that it has not dropped. */
     private long kept(ListStore store, DocumentState after) {
+        if (taken != null && taken.id() == after.id()) {
+            return keptOf(store, taken, after);
+        }
         if (before == null || !keeps(after) || after.firstSequence() >= before.nextSequence()) {
             return 0;
         }
-        long bytes = bytesBefore(store);
-        long dropped = after.firstSequence() - before.firstSequence();
+        return keptOf(store, before, after);
+    }
+
+    private static long keptOf(ListStore store, DocumentState list, DocumentState after) {
+        ListInfo info = store.accepted(list.id());
+        long bytes = info == null ? 0 : info.bytes();
+        long dropped = after.firstSequence() - list.firstSequence();
         if (dropped > 0) {
             Lengths lengths = new Lengths(dropped);
-            store.acceptedLengths(before.id(), lengths::add);
+            store.acceptedLengths(list.id(), lengths::add);
             bytes -= lengths.bytes;
         }
         return bytes;

@@ -77,8 +77,8 @@ final class ImportCommand extends ClientCommand {
             names = "--existing",
             paramLabel = "WHAT",
             defaultValue = "refuse",
-            description = "What becomes of a document whose name is taken: ${COMPLETION-CANDIDATES}. A long one is not"
-                    + " there while it is replaced.")
+            description = "What becomes of a document whose name is taken: ${COMPLETION-CANDIDATES}. One"
+                    + " that is replaced is there until the other one is whole.")
     private Existing existing;
 
     @Option(names = "--resume", description = "A document that is there already, and the same, counts as imported.")

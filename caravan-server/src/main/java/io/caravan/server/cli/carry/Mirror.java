@@ -157,9 +157,10 @@ final class Mirror {
      * Whether the other server has all of a document that is fenced: the same, or that and more, as it may be where clients
      * have found it already. The values are read and compared.
      *
+     * @param found whether clients may have found it there, and trimmed it
      * @throws ClientException when it cannot be seen at this server
      */
-    boolean hasAll(Carrier source, Carrier target, DocumentName name) throws IOException {
+    boolean hasAll(Carrier source, Carrier target, DocumentName name, boolean found) throws IOException {
         Description here = describe(source, name);
         Description there;
         try {
@@ -175,8 +176,11 @@ final class Mirror {
             return false;
         }
         // What cannot be compared there may never have been this document's.
-        boolean comparable = there.first() <= here.first() && (here.count() > 0 || isTwin(name, here, there));
-        if (!comparable && !there.hasBrought(here, here.next())) {
+        boolean brought = there.hasBrought(here, here.next());
+        boolean comparable = there.first() <= here.first()
+                ? here.count() > 0 || brought || isTwin(name, here, there)
+                : found && brought;
+        if (!comparable) {
             return false;
         }
         long first = Math.min(Math.max(here.first(), there.first()), here.next());
@@ -408,11 +412,11 @@ final class Mirror {
 
         private DocumentSum send(Description now, Description there) throws IOException {
             DocumentSum sum = new DocumentSum(raw, range(0, there.next(), now.next(), 0));
-            Description after =
-                    new Description(there.id(), now.first(), now.next(), -1, now.attributes(), now.identity(), null);
+            Description after = new Description(
+                    there.id(), now.first(), now.next(), -1, now.attributes(), false, now.identity(), null);
             // What it is beside its values becomes so with the last of them.
             Description before = new Description(
-                    there.id(), there.first(), now.next(), -1, there.attributes(), now.identity(), null);
+                    there.id(), there.first(), now.next(), -1, there.attributes(), false, now.identity(), null);
             List<byte[]> part = new ArrayList<>();
             long[] partBytes = {0};
             if (now.next() > there.next()) {

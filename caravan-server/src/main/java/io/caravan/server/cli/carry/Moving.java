@@ -87,12 +87,16 @@ final class Moving {
     /** Returns false when there is no such document. */
     private boolean move(DocumentName name) throws IOException {
         boolean back = mirror.waitsForFence(pair.target(), name);
+        boolean found;
         try {
-            if (Mirror.describe(pair.source(), name) == null) {
+            Description here = Mirror.describe(pair.source(), name);
+            if (here == null) {
                 return false;
             }
+            // An earlier run may have ended before its last step.
+            found = back || here.moving();
             String refusal = back ? null : caughtUp(name);
-            if (refusal != null && !mirror.hasAll(pair.source(), pair.target(), name)) {
+            if (refusal != null && !mirror.hasAll(pair.source(), pair.target(), name, found)) {
                 following.refuse(name, refusal);
                 return true;
             }
@@ -115,7 +119,7 @@ final class Moving {
         }
         String problem;
         try {
-            problem = drained(name);
+            problem = drained(name, found);
         } catch (ClientException broken) {
             abandon(name, back);
             throw broken;
@@ -201,7 +205,7 @@ final class Moving {
     }
 
     /** Brings what a fenced document lacks there; returns why that cannot be done, or null. */
-    private @Nullable String drained(DocumentName name) throws IOException {
+    private @Nullable String drained(DocumentName name, boolean found) throws IOException {
         try {
             for (int i = 0; i < DRAINS; i++) {
                 Description now = Mirror.describe(pair.source(), name);
@@ -209,7 +213,7 @@ final class Moving {
                     return "document '" + name + "' is gone, though it was fenced: was the server's store replaced?";
                 }
                 mirror.bringFenced(pair.source(), pair.target(), name, now);
-                if (mirror.hasAll(pair.source(), pair.target(), name)) {
+                if (mirror.hasAll(pair.source(), pair.target(), name, found)) {
                     return null;
                 }
                 // The other server has lost it, or another one has its name: all of it is looked at anew.
@@ -218,7 +222,7 @@ final class Moving {
             return "document '" + name + "' is not the same at both servers: it is not moved";
         } catch (RefusedException refusal) {
             // An earlier run may have ended before its last step, and clients have written to the document there since.
-            return mirror.hasAll(pair.source(), pair.target(), name) ? null : refusal.getMessage();
+            return mirror.hasAll(pair.source(), pair.target(), name, found) ? null : refusal.getMessage();
         } catch (ClientException refusal) {
             if (!refusal.isOtherState()) {
                 throw refusal;

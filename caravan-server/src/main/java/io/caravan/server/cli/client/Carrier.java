@@ -26,6 +26,7 @@ public interface Carrier extends MoveSteps, AutoCloseable {
      * @param next sequence after that of the last one
      * @param bytes total length of the values; -1 when it is not known
      * @param attributes by name, each a {@link Long} or an array of bytes
+     * @param moving whether it is fenced, because it is being moved to another server
      * @param identity what no other document of any server has; null when the server does not tell it
      * @param origin the document that it is a copy of, as far as that is known
      */
@@ -35,11 +36,12 @@ public interface Carrier extends MoveSteps, AutoCloseable {
             long next,
             long bytes,
             Map<String, Object> attributes,
+            boolean moving,
             @Nullable String identity,
             @Nullable Origin origin) {
         /** A document of which nobody says which one it is. */
         public Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
-            this(id, first, next, bytes, attributes, null, null);
+            this(id, first, next, bytes, attributes, false, null, null);
         }
 
         /** Whether it was brought from another document, with all of its values before this sequence. */
@@ -64,12 +66,12 @@ public interface Carrier extends MoveSteps, AutoCloseable {
         public Description from(long sequence) {
             long there =
                     bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
-            return new Description(id, sequence, next, there, attributes, identity, origin);
+            return new Description(id, sequence, next, there, attributes, moving, identity, origin);
         }
 
         /** The same without the values from a sequence on. */
         public Description until(long sequence) {
-            return new Description(id, first, sequence, bytes, attributes, identity, origin);
+            return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
 
         /** An attribute as servers take it: a number in decimal digits, bytes as they are. */

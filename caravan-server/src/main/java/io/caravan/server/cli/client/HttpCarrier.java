@@ -190,6 +190,7 @@ public final class HttpCarrier implements Carrier {
                         number(answer, "next"),
                         answer.path("bytes").asLong(-1),
                         attributes(answer.path("attributes")),
+                        answer.path("moving").asBoolean(),
                         answer.path("identity").asText(null),
                         origin(answer));
     }

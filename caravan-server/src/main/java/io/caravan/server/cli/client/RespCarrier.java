@@ -69,6 +69,7 @@ public final class RespCarrier implements Carrier {
                 Documents.number(fields.get("next")),
                 bytes == null ? -1 : Documents.number(bytes),
                 attributes,
+                Boolean.TRUE.equals(fields.get("moving")),
                 text(fields.get("identity")),
                 origin(fields));
     }

@@ -2,6 +2,7 @@ package io.caravan.server.cli.carry;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.commands.ProtocolCommand;
 
 /** Documents from one server to a file, and from there to another. */
 class ExportImportTest {
@@ -54,6 +57,13 @@ class ExportImportTest {
     private static void fails(int exitCode, String part, CommandRun run) {
         assertThat(run.err()).contains(part);
         assertThat(run.exitCode()).isEqualTo(exitCode);
+    }
+
+    private static Jedis jedis(ServedStore server) {
+        return new Jedis(
+                "127.0.0.1",
+                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
+                RedisServer.PATIENCE_MILLIS);
     }
 
     private static CommandRun importing(ServedStore served, String export, String... options) {
@@ -176,6 +186,51 @@ class ExportImportTest {
         same("letters/1", "letters/long", "letters/empty", "pictures");
         assertThat(importing(to, export, "--resume").out())
                 .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
+    }
+
+    /** One that comes in parts is beside it until it is whole: a file that is cut off costs nothing. */
+    @Test
+    void aDocumentIsReplacedOnlyByOneThatIsWhole() {
+        fill();
+        String export = ok(from, "export", "letters/long").out();
+        ok(to, "append", "letters/long", "other");
+        CommandRun cut = importing(to, export.substring(0, export.length() * 3 / 4), "--existing", "replace");
+        fails(1, "cut off", cut);
+        assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
+        ok(to, "append", "letters/long", "more");
+        assertThat(importing(to, export, "--existing", "replace").exitCode()).isZero();
+        same("letters/long");
+        ok(to, "append", "letters/long", "on");
+        to.stop();
+        assertThatCode(to::start).doesNotThrowAnyException();
+        assertThat(ok(to, "get", "letters/long").out()).endsWith("on\n");
+        try (Jedis client = jedis(to)) {
+            assertThat(client.dbSize()).isEqualTo(1);
+        }
+    }
+
+    /** Its space refuses a value, of which a part had come. */
+    @Test
+    void aDocumentStaysWhoseReplacementItsSpaceRefuses() {
+        fill();
+        String export = ok(from, "export", "letters/long").out();
+        ok(to, "append", "letters/long", "other");
+        try (Jedis client = jedis(to)) {
+            ProtocolCommand space = () -> "CARAVAN.SPACE".getBytes(UTF_8);
+            client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
+            fails(3, "max-bytes", importing(to, export, "--existing", "replace"));
+            assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
+            // Both are there for a moment, and none of it is counted wrongly afterwards.
+            client.sendCommand(space, "SET", "letters/", "max-bytes", "15000000", "quota-bytes", "3000000");
+            for (int i = 0; i < 2; i++) {
+                CommandRun replaced = importing(to, export, "--existing", "replace");
+                fails(i == 0 ? 0 : 3, i == 0 ? "" : "quota", replaced);
+                same("letters/long");
+            }
+            ok(to, "rm", "letters/long");
+            assertThat(importing(to, export).exitCode()).isZero();
+            same("letters/long");
+        }
     }
 
     /** Cut off or altered anywhere, an export fails; what is whole before that is imported, and nothing else. */

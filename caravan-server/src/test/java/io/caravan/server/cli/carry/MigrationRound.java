@@ -39,6 +39,7 @@ final class MigrationRound {
     private final Set<String> required = new LinkedHashSet<>();
     private final List<String> story = new ArrayList<>();
     private int values;
+    private int command;
     private boolean quiet;
     /** Whether the command is to replace whatever the target has. */
     private boolean replaces;
@@ -135,6 +136,10 @@ final class MigrationRound {
         if (count > 0 && side.trim(name, count)) {
             story.add("trimmed " + there.subList(0, count) + " of " + name + at(side));
             required.removeAll(there.subList(0, count));
+            if (side == target) {
+                // Of a copy: what it was made of has them still.
+                required.addAll(labels(source.values(name)));
+            }
         }
     }
 
@@ -183,6 +188,10 @@ final class MigrationRound {
         };
         source.proxy.disarm();
         target.proxy.disarm();
+        synchronized (this) {
+            // What has not happened yet does not happen any more.
+            command++;
+        }
         if (replaces) {
             allowReplaced(before);
         }
@@ -218,7 +227,7 @@ final class MigrationRound {
                 boolean whole = here.getOrDefault(name, List.of()).isEmpty() && now.isEmpty()
                         || !now.isEmpty()
                                 && now.stream().noneMatch(label -> was.contains(label) && !label.equals("same"))
-                        || isPart(now, here.getOrDefault(name, List.of()));
+                        || isPart(here.getOrDefault(name, List.of()), now);
                 assertThat(whole)
                         .as(name + " was " + was + ", and is " + now + " of " + here.get(name))
                         .isTrue();
@@ -240,8 +249,12 @@ final class MigrationRound {
         int action = random.nextInt(8);
         String name = any();
         story.add("at " + step + (answered ? " answered" : "") + at(side) + ": " + action + " " + name);
+        int armedFor = command;
         side.proxy.arm(new Trip(step, answered, () -> {
             synchronized (this) {
+                if (command != armedFor) {
+                    return;
+                }
                 switch (action) {
                     case 0 -> source.restart();
                     case 1 -> target.restart();

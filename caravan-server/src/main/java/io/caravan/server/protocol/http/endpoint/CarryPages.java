@@ -47,6 +47,7 @@ public final class CarryPages {
             fields.put("next", info.nextSequence());
             fields.put("bytes", info.attributes().isFork() ? null : documents.bytes(name, info));
             Origin origin = info.attributes().origin();
+            fields.put("moving", info.attributes().movingTo() != null);
             fields.put("identity", documents.identity(info));
             fields.put("origin", origin == null ? null : origin.identity());
             fields.put("brought", origin == null ? null : origin.brought());

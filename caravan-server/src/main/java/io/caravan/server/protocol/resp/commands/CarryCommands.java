@@ -85,6 +85,8 @@ public final class CarryCommands {
                 info.nextSequence(),
                 "bytes",
                 info.attributes().isFork() ? null : documents.bytes(name, info),
+                "moving",
+                info.attributes().movingTo() != null,
                 "identity",
                 documents.identity(info),
                 "origin",
