@@ -158,6 +158,7 @@ class UserCodeTest {
         return places;
     }
 
+    @SuppressWarnings("InfiniteRecursion") // on purpose
     private static int overflow(int depth) {
         return overflow(depth + 1) + 1;
     }
