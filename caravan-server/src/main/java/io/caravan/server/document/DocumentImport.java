@@ -59,6 +59,7 @@ public final class DocumentImport {
             EditedDocument document, DocumentAttributes attributes, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
+            document.requireNoFence();
             EditedDocument beside = document.beside();
             DocumentInfo unfinished = beside.evenDeleted();
             if (unfinished != null) {

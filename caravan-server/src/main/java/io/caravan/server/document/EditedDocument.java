@@ -515,11 +515,17 @@ public final class EditedDocument {
 
     /** See {@link DocumentEdits#requireUnfenced}. */
     void requireUnfenced() {
-        if (before == null || ofTheMove) {
-            return;
+        if (before != null && !ofTheMove && !before.equals(edit.state())) {
+            requireNoFence();
         }
-        Fence fence = DocumentAttributes.of(before.attributes()).fence();
-        if (fence != null && !before.equals(edit.state())) {
+    }
+
+    /** Checks that the document was not being moved elsewhere before the change. */
+    void requireNoFence() {
+        Fence fence = before == null
+                ? null
+                : DocumentAttributes.of(before.attributes()).fence();
+        if (fence != null) {
             throw DocumentMove.moving(name, fence);
         }
     }
