@@ -199,6 +199,8 @@ final class GroupStateMachine extends BaseStateMachine {
             roles.submit(() -> {}).get();
         } catch (ExecutionException impossible) {
             throw new IllegalStateException(impossible);
+        } catch (RejectedExecutionException closed) {
+            throw new IllegalStateException(config.self() + " is closing", closed);
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(config.self() + " is closing", hurried);
@@ -395,10 +397,16 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** A proposal has failed, or nobody knows what has become of it: its store has failed, too. */
+    /**
+     * A proposal has failed, or nobody knows what has become of it: the store that waits for it fails, and its term ends. A
+     * proposal of an earlier term, or one that was committed, says nothing about the term of now.
+     */
     void proposalFailed(Proposal proposal, Throwable problem) {
+        RaftCommitLog term = leading;
+        if (term != null && term.waitsFor(proposal)) {
+            resign("a frame was not committed: " + problem.getMessage());
+        }
         proposal.fail(problem);
-        resign("a frame was not committed: " + problem.getMessage());
     }
 
     /** Without the lock: it may be held by whoever waits for what this ends. */

@@ -67,6 +67,11 @@ final class RaftCommitLog implements CommitLog {
         }
     }
 
+    /** Whether the store waits for this proposal, in this term. */
+    synchronized boolean waitsFor(Proposal proposal) {
+        return pending == proposal;
+    }
+
     synchronized boolean isAbandoned() {
         return abandoned != null;
     }
