@@ -199,6 +199,8 @@ final class GroupStateMachine extends BaseStateMachine {
             roles.submit(() -> {}).get();
         } catch (ExecutionException impossible) {
             throw new IllegalStateException(impossible);
+        } catch (RejectedExecutionException closed) {
+            throw new IllegalStateException(config.self() + " is closing", closed);
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(config.self() + " is closing", hurried);

@@ -56,10 +56,6 @@ final class RaftCommitLog implements CommitLog {
         return true;
     }
 
-    synchronized boolean waitsFor(Proposal proposal) {
-        return pending == proposal;
-    }
-
     /** Ends the term for the store; the first reason counts. */
     synchronized void abandon(Throwable why) {
         if (abandoned == null) {
@@ -69,6 +65,11 @@ final class RaftCommitLog implements CommitLog {
             pending.fail(why);
             pending = null;
         }
+    }
+
+    /** Whether the store waits for this proposal, in this term. */
+    synchronized boolean waitsFor(Proposal proposal) {
+        return pending == proposal;
     }
 
     synchronized boolean isAbandoned() {

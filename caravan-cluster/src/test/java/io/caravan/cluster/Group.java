@@ -239,9 +239,9 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Waits until every host has applied what the leader has applied by now. */
+    /** Waits until every host has applied what is committed by now: the leader, too, acknowledges before it has. */
     void awaitAllAlike() throws InterruptedException {
-        long reached = member(awaitLeader()).appliedIndex();
+        long reached = member(awaitLeader()).committedIndex();
         Eventually.await(
                 "all hosts have applied entry " + reached,
                 () -> members.values().stream().allMatch(member -> member.appliedIndex() >= reached));

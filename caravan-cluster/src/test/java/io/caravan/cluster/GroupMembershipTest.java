@@ -358,10 +358,10 @@ final class GroupMembershipTest {
         try (Group group = new Group(directory)) {
             group.start("a", GroupConfig.Start.CREATE);
             group.start("b", GroupConfig.Start.CREATE);
-            group.append(LIST, "without c");
+            String acknowledged = group.append(LIST, "without c");
             group.start("c", GroupConfig.Start.CREATE);
             group.awaitAllAlike();
-            assertThat(group.values(LIST)).contains("without c");
+            assertThat(group.values(LIST)).contains(acknowledged);
         }
     }
 

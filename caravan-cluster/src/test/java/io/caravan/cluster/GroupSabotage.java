@@ -44,10 +44,13 @@ enum GroupSabotage {
             "aFrameThatCannotBeAppliedIsNotLeftOut",
             new SourceEdit("cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
     TAKES_ANY_LOG_SEGMENTS(
-            ConfigurationDriftTest.class,
-            "aHostWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame",
-            new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1"),
-            new SourceEdit("cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
+            GroupReplicaTest.class,
+            "aFrameThatCannotBeAppliedIsNotLeftOut",
+            new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
+    TAKES_ANY_LOG(
+            GroupReplicaTest.class,
+            "aHostThatWasOpenedAnewStillNoticesAnotherLog",
+            new SourceEdit("cluster/GroupReplica", "                requireSameLog(place, entry);\n", "")),
     TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
             ConfigurationDriftTest.class,
             "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts",
@@ -64,6 +67,10 @@ enum GroupSabotage {
             DurableVotesTest.class,
             "aVoteIsNotGivenUnlessItIsDurable",
             new SourceEdit("cluster/DurableVotes", "                            forceBeforeAnswer();\n", "")),
+    ENDS_A_TERM_FOR_AN_EARLIER_ONE(
+            GroupStateMachineTest.class,
+            "aFailureOfAnEarlierTermDoesNotEndThisOne",
+            new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(proposal)", "term != null")),
     READS_WITHOUT_ASKING(
             GroupFaultsTest.class,
             "onlyALeaderWithAMajorityConfirmsThatItLeads",
