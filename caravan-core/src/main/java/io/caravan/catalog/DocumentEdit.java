@@ -119,6 +119,11 @@ public final class DocumentEdit {
         return this;
     }
 
+    /** Whether another document has taken this one's list over, and there is no other of the name. */
+    boolean handedOver() {
+        return handedOver && !exists;
+    }
+
     DocumentName name() {
         return name;
     }

@@ -115,7 +115,8 @@ public final class Edit implements AutoCloseable {
         for (DocumentEdit document : documents) {
             if (document.changesCatalog()) {
                 changed = changed.isEmpty() ? new ArrayList<>(1) : changed;
-                changed.add(document);
+                // The last entry with a list's id names the document that has the list.
+                changed.add(document.handedOver() ? 0 : changed.size(), document);
             }
         }
         return changed;

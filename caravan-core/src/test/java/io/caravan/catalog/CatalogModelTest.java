@@ -67,8 +67,17 @@ class CatalogModelTest {
                     operate(edit.document(name), random);
                 }
             }
+            takeOver(edit, List.copyOf(names), random);
             edit.commit(WriteCallback.completing(new CompletableFuture<>()));
             names.forEach(name -> expect(model, name, edit.document(name).state()));
+        }
+    }
+
+    private static void takeOver(Edit edit, List<DocumentName> names, Random random) {
+        DocumentEdit one = edit.document(names.get(random.nextInt(names.size())));
+        DocumentEdit other = edit.document(names.get(random.nextInt(names.size())));
+        if (one != other && other.state() != null && random.nextInt(3) == 0) {
+            one.takeOver(other);
         }
     }
 

@@ -12,6 +12,7 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -90,6 +91,36 @@ class CatalogTest {
         edit(A, document -> document.append(VALUE));
         assertThat(state(A).id()).isEqualTo(2);
         assertThat(store.info(1)).isNull();
+    }
+
+    /** With its list, in one change; the names that entries teach are right, too. */
+    @Test
+    void aDocumentTakesThePlaceOfAnother() {
+        edit(A, document -> document.append(VALUE));
+        edit(B, document -> document.append(VALUE));
+        edit(B, document -> document.append(VALUE));
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        try (Edit edit = catalog.edit(List.of(A, B))) {
+            edit.document(A).takeOver(edit.document(B));
+            edit.commit(WriteCallback.completing(durable));
+        }
+        durable.join();
+        for (int i = 0; i < 2; i++) {
+            assertThat(state(A)).isEqualTo(new DocumentState(2, 0, 2, Attributes.EMPTY));
+            assertThat(catalog.find(B)).isNull();
+            assertThat(store.info(1)).isNull();
+            assertThat(catalog.size()).isOne();
+            reopen();
+        }
+        DocumentNames names = new DocumentNames(10_000);
+        store.read(LIST_ID)
+                .forEach(entry ->
+                        names.learn(Objects.requireNonNull(DocumentNames.read(ByteBuffer.wrap(entry.value())))));
+        assertThat(names.of(2)).isEqualTo(A);
+        try (Edit edit = catalog.edit(List.of(A, B))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> edit.document(A).takeOver(edit.document(B)));
+        }
     }
 
     @Test

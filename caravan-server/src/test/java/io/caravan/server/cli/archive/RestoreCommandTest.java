@@ -47,6 +47,32 @@ class RestoreCommandTest {
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
 
+    /** It lists what it has fetched, which is not all. */
+    @Test
+    void whatListsOnlySomeOfItsDocumentsIsNotExportedAsAWhole() throws IOException {
+        try (ServedStore first = serve(false)) {
+            for (String name : List.of("a", "b", "c")) {
+                CommandRun.of(first, "append", name, "v");
+            }
+            archive(first, "a", "b", "c");
+        }
+        try (ServedStore other = new ServedStore();
+                ServedStore second = serve(true)) {
+            assertThat(CommandRun.of(second, "get", "a").out()).isEqualTo("v\n");
+            for (String[] words : new String[][] {
+                {"export"}, {"copy", "--to", other.address()}, {"move", "--prefix", "", "--to", other.address()}
+            }) {
+                CommandRun run = CommandRun.of(second, words);
+                assertThat(run.exitCode()).as(run.err()).isEqualTo(3);
+                assertThat(run.err()).contains("lists only those of its documents that it has fetched");
+            }
+            assertThat(CommandRun.of(second, "export", "b").exitCode()).isZero();
+            assertThat(CommandRun.of(second, "copy", "c", "--to", other.address())
+                            .exitCode())
+                    .isZero();
+        }
+    }
+
     /** Has the server archive documents now. */
     private static void archive(ServedStore served, String... names) {
         String[] address = served.address().split(":");
