@@ -39,7 +39,10 @@ class EndedFollowIT {
                 line = lines.readLine();
             }
             assertThat(line).isNotNull();
-            process.destroy();
+            // Process.destroy() would close what it prints to, too.
+            process.toHandle().destroy();
+            assertThat(lines.lines().toList())
+                    .anyMatch(end -> end.startsWith("followed ") && end.endsWith("; 1 refused"));
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             return process.exitValue();
         } finally {
