@@ -343,7 +343,8 @@ public final class GroupMember implements AutoCloseable {
     /** How many entries this host's Raft log keeps. */
     public long keptEntries() {
         RaftLog log = division().getRaftLog();
-        return Math.max(0, log.getNextIndex() - log.getStartIndex());
+        // An empty log has no start.
+        return log.getLastEntryTermIndex() == null ? 0 : log.getNextIndex() - log.getStartIndex();
     }
 
     /**

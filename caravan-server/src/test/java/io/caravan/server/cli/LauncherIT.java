@@ -28,6 +28,8 @@ import picocli.CommandLine;
 /** {@code scripts/caravan} in a copy of the project that is built: an archive of classes is used, and never needed. */
 @Timeout(180)
 class LauncherIT {
+    private static final String SERVED = "-XX:+ExitOnOutOfMemoryError ";
+
     private static final Path SCRIPTS = Path.of("../scripts");
 
     @TempDir
@@ -125,13 +127,14 @@ class LauncherIT {
     @Test
     void anArchiveThatTheUserNamesTakesItsPlace() throws Exception {
         Files.createFile(target.resolve("server.jsa"));
-        assertThat(runWith("-Xshare:off", printingJdk(25), "serve")).startsWith("-Xshare:off -cp ");
-        assertThat(runWith("-XX:AOTCache=mine", printingJdk(25), "serve")).startsWith("-XX:AOTCache=mine -cp ");
+        assertThat(runWith("-Xshare:off", printingJdk(25), "serve")).startsWith(SERVED + "-Xshare:off -cp ");
+        assertThat(runWith("-XX:AOTCache=mine", printingJdk(25), "serve"))
+                .startsWith(SERVED + "-XX:AOTCache=mine -cp ");
     }
 
     @Test
     void withoutAnArchiveNoneIsAskedFor() throws Exception {
-        assertThat(run(printingJdk(25), "serve")).startsWith("-cp ");
+        assertThat(run(printingJdk(25), "serve")).startsWith(SERVED + "-cp ");
     }
 
     @ParameterizedTest

@@ -41,7 +41,7 @@ final class Allowed {
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
                                     + " archive_oldest_unarchived_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
-                                    + " groups backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
+                                    + " groups store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
                                     + " cluster_behind_entries cluster_log_entries documents lists spaces"
                                     + " spaces_refused_sizes spaces_refused_quotas spaces_refused_rates"
@@ -51,6 +51,7 @@ final class Allowed {
                     Map.entry("redis_version", VERSION),
                     Map.entry("caravan_version", VERSION),
                     Map.entry("java_version", VERSION),
+                    Map.entry("run_id", matching("[0-9a-f]{16}")),
                     Map.entry("redis_mode", oneOf("standalone", "cluster")),
                     Map.entry("multiplexing_api", oneOf("nio", "epoll", "io_uring")),
                     Map.entry("tls", oneOf("yes", "no")),
