@@ -15,6 +15,14 @@ public final class Directories {
 
     private Directories() {}
 
+    /**
+     * Creates the directory in one that exists; there may be one already. Other than {@link Files#createDirectories}, it
+     * does not bring back a working directory that a signal has just had deleted.
+     */
+    public static Path create(Path directory) throws IOException {
+        return Files.isDirectory(directory) ? directory : Files.createDirectory(directory);
+    }
+
     /** Deletes the directory and everything in it; a missing one is fine. */
     public static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {

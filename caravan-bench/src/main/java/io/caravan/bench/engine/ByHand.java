@@ -1,12 +1,12 @@
 package io.caravan.bench.engine;
 
+import io.caravan.bench.Directories;
 import io.caravan.bench.engine.AsyncAppends.Batches;
 import io.caravan.bench.report.HandFile;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -20,7 +20,7 @@ final class ByHand implements AutoCloseable {
     private final HandFile heap;
 
     ByHand(Workload workload, Path directory) throws IOException {
-        Files.createDirectories(directory);
+        Directories.create(directory);
         this.workload = workload;
         log = new HandFile(directory.resolve("by-hand.log"));
         heap = new HandFile(directory.resolve("by-hand.heap"));

@@ -4,6 +4,7 @@ import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.StoreGroups;
 import io.caravan.WriteCallback;
+import io.caravan.bench.Directories;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.ForceProbe;
@@ -88,7 +89,7 @@ final class GroupedWriters implements Measure {
 
     /** Each file by a thread of its own, all at the same time. */
     private Measurement force(Path directory, int files) throws IOException, InterruptedException {
-        Files.createDirectories(directory);
+        Directories.create(directory);
         ExecutorService threads = Executors.newFixedThreadPool(files);
         try {
             List<Future<Measurement>> running = new ArrayList<>();

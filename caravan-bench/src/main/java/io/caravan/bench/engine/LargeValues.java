@@ -2,6 +2,7 @@ package io.caravan.bench.engine;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.bench.Directories;
 import io.caravan.bench.engine.AsyncAppends.Batches;
 import io.caravan.bench.engine.AsyncAppends.Outcome;
 import io.caravan.bench.report.Charts;
@@ -14,7 +15,6 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,7 +103,7 @@ final class LargeValues implements Measure {
         }
 
         private Measurement force(Path directory) throws IOException {
-            Files.createDirectories(directory);
+            Directories.create(directory);
             int block = (int) (batches.logBytes() / Math.max(1, batches.forces()));
             int count = (int) Math.max(1, batches.forces());
             try (ForceProbe probe = new ForceProbe(directory, block, count)) {

@@ -3,6 +3,7 @@ package io.caravan.bench.engine;
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
+import io.caravan.bench.Directories;
 import io.caravan.bench.engine.WaitingAppends.Append;
 import io.caravan.bench.peers.GroupCommit;
 import io.caravan.bench.peers.Peer;
@@ -18,7 +19,6 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -129,7 +129,7 @@ final class WaitingWriters implements Measure {
     private Contestant forces() {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
-            Files.createDirectories(directory);
+            Directories.create(directory);
             try (ForceProbe probe = new ForceProbe(directory, blocks * ForceProbe.SMALL_BLOCK_BYTES, forces)) {
                 Measurement force = probe.run();
                 return new Measurement()

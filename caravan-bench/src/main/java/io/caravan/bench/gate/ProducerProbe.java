@@ -8,7 +8,6 @@ import io.caravan.bench.engine.Workload;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerStore;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -27,7 +26,7 @@ final class ProducerProbe implements Probe {
     private final Path queue;
 
     ProducerProbe(Path directory, boolean quick) throws IOException {
-        Files.createDirectories(directory);
+        Directories.create(directory);
         count = quick ? 50_000 : 100_000;
         store = new Stores(false).open(directory.resolve("store"), Durability.SYNC);
         queue = directory.resolve("queue");

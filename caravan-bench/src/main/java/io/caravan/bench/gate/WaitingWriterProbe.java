@@ -2,12 +2,12 @@ package io.caravan.bench.gate;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.bench.Directories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.bench.report.HandFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +30,7 @@ final class WaitingWriterProbe implements Probe {
 
     WaitingWriterProbe(Path directory, boolean quick) throws IOException {
         count = quick ? 100 : 300;
-        Files.createDirectories(directory);
+        Directories.create(directory);
         store = new Stores(quick).open(directory.resolve("store"), Durability.SYNC);
         file = new HandFile(directory.resolve("by-hand"));
         file.prepare((long) FILE_BLOCKS * BLOCK_BYTES);

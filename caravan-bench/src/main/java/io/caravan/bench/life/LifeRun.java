@@ -16,7 +16,6 @@ import io.caravan.bench.report.Measurement;
 import io.caravan.engine.Engine;
 import io.caravan.io.FileStorage;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -106,7 +105,7 @@ final class LifeRun {
     }
 
     private Measurement live(Path directory, Opener opener, DocumentLife life, LongPredicate ended) throws IOException {
-        OptionalLong before = DiskWrites.bytes(Files.createDirectories(directory));
+        OptionalLong before = DiskWrites.bytes(Directories.create(directory));
         Measurement measurement;
         try (PeerStore store = opener.open()) {
             measurement = live(store, life, ended);

@@ -1,7 +1,7 @@
 package io.caravan.bench.peers;
 
+import io.caravan.bench.Directories;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import jetbrains.exodus.env.Environments;
@@ -58,6 +58,6 @@ public enum Peer {
      * @param synced whether a commit returns only after its contents are forced to the disk
      */
     public PeerStore open(Path directory, boolean synced) throws IOException {
-        return opener.open(Files.createDirectories(directory), synced);
+        return opener.open(Directories.create(directory), synced);
     }
 }

@@ -30,7 +30,8 @@ class ArchiveCommandTest {
     void itIsToldWhatTheArchiveHas() throws IOException {
         try (ServedStore served = new ServedStore(config -> config.withArchive(archive))) {
             run(served, 0, "first 0", "append", "d", "a", "b");
-            run(served, 0, "generation 1, first 0, next 2\n", "archive", "d");
+            // The first walk through all documents may have been quicker: then it is as it was already.
+            run(served, 0, "generation 1, first 0, next 2", "archive", "d");
             run(served, 0, "generation 1, first 0, next 2, as it was already\n", "archive", "d");
             run(
                     served,
