@@ -5,6 +5,9 @@ import java.util.Arrays;
 /**
  * An array of longs in pages, which grows and shrinks page by page: what is already there is never copied, only, now
  * and then, the short table of pages. Not thread-safe.
+ *
+ * <p>It can be {@linkplain #freeze frozen}: then two tables have the same pages, and a page is copied before it is
+ * written to for as long as both still have it. So what is frozen can be read on another thread while this one goes on.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
@@ -16,9 +19,12 @@ public final class LongPages {
     public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
+    private static final long[][] NOTHING = {};
 
-    private long[][] pages = new long[4][];
+    private long[][] pages;
     private int pageCount;
+    /** The pages as they were frozen. */
+    private long[][] frozen = NOTHING;
     /** Numbers of pages that were released, a stack. */
     private int[] released = new int[4];
 
@@ -32,7 +38,23 @@ public final class LongPages {
 
     /** At most so many pages. */
     public LongPages(int maxPages) {
+        this(maxPages, new long[4][]);
+    }
+
+    private LongPages(int maxPages, long[][] pages) {
         this.maxPages = maxPages;
+        this.pages = pages;
+    }
+
+    /** What is here now, to be read while this goes on changing, until {@link #thaw}. */
+    public LongPages freeze() {
+        frozen = pages.clone();
+        return new LongPages(maxPages, frozen);
+    }
+
+    /** Ends the freezing: what was frozen is not read any more. */
+    public void thaw() {
+        frozen = NOTHING;
     }
 
     /** How many pages can still be added. */
@@ -45,12 +67,22 @@ public final class LongPages {
     }
 
     public void set(int index, long value) {
-        pages[index >>> PAGE_SHIFT][index & PAGE_MASK] = value;
+        pageToWrite(index >>> PAGE_SHIFT)[index & PAGE_MASK] = value;
     }
 
-    /** The page with this number, which must not have been released. */
+    /** The page with this number, which must not have been released, to be read. */
     long[] page(int number) {
         return pages[number];
+    }
+
+    /** The same, to be written to. */
+    long[] pageToWrite(int number) {
+        long[] page = pages[number];
+        if (number < frozen.length && frozen[number] == page) {
+            page = page.clone();
+            pages[number] = page;
+        }
+        return page;
     }
 
     /** Copies a run that lies in one page. */
@@ -88,7 +120,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Bytes of memory in use. */
+    /** Bytes of memory in use, but for what only a frozen table still has. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

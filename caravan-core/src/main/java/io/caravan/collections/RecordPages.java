@@ -22,7 +22,7 @@ public final class RecordPages {
     private static final int LINKS = 1;
     private static final int HEADER_LONGS = 2;
 
-    private final LongPages pages = new LongPages();
+    private final LongPages pages;
     private final int recordLongs;
     private final int recordsPerPage;
     private final int pageShift;
@@ -34,6 +34,11 @@ public final class RecordPages {
 
     /** Records of so many longs. */
     public RecordPages(int recordLongs) {
+        this(recordLongs, new LongPages());
+    }
+
+    private RecordPages(int recordLongs, LongPages pages) {
+        this.pages = pages;
         this.recordLongs = recordLongs;
         this.recordsPerPage = recordsPerPage(recordLongs);
         this.pageShift = pageShift(recordsPerPage);
@@ -57,25 +62,35 @@ public final class RecordPages {
         return Integer.SIZE - Integer.numberOfLeadingZeros(recordsPerPage - 1);
     }
 
+    /** The records as they are now, to be read while these go on changing, until {@link #thaw}. */
+    public RecordPages freeze() {
+        return new RecordPages(recordLongs, pages.freeze());
+    }
+
+    /** Ends the freezing. */
+    public void thaw() {
+        pages.thaw();
+    }
+
     /** Records in use. */
     public int count() {
         return count;
     }
 
     public long get(int record, int field) {
-        return page(record)[at(record) + field];
+        return pages.page(record >>> pageShift)[at(record) + field];
     }
 
     public void set(int record, int field, long value) {
-        page(record)[at(record) + field] = value;
+        pageToWrite(record)[at(record) + field] = value;
     }
 
-    /** The array that has the longs of a record, which must be in use, from {@link #at} on. */
-    public long[] page(int record) {
-        return pages.page(record >>> pageShift);
+    /** The array that has the longs of a record, which must be in use, from {@link #at} on, to be written to. */
+    public long[] pageToWrite(int record) {
+        return pages.pageToWrite(record >>> pageShift);
     }
 
-    /** Where in its {@link #page} a record begins. */
+    /** Where in its {@linkplain #pageToWrite page} a record begins. */
     public int at(int record) {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }
@@ -87,7 +102,7 @@ public final class RecordPages {
         }
         count++;
         int number = firstWithRoom;
-        long[] page = pages.page(number);
+        long[] page = pages.pageToWrite(number);
         int record = low(page[COUNTS]);
         page[COUNTS] = pack(high(page[COUNTS]) + 1, (int) page[at(record)]);
         if (low(page[COUNTS]) == NONE) {
@@ -101,7 +116,7 @@ public final class RecordPages {
 
     private void addPage() {
         int number = pages.addPage();
-        long[] page = pages.page(number);
+        long[] page = pages.pageToWrite(number);
         for (int record = 0; record < recordsPerPage; record++) {
             page[at(record)] = record == recordsPerPage - 1 ? NONE : record + 1;
         }
@@ -113,7 +128,7 @@ public final class RecordPages {
     public void free(int record) {
         count--;
         int number = record >>> pageShift;
-        long[] page = pages.page(number);
+        long[] page = pages.pageToWrite(number);
         if (low(page[COUNTS]) == NONE) {
             addToRoom(number, page);
         }
@@ -133,7 +148,7 @@ public final class RecordPages {
     private void addToRoom(int number, long[] page) {
         page[LINKS] = pack(NONE, firstWithRoom);
         if (firstWithRoom != NONE) {
-            long[] behind = pages.page(firstWithRoom);
+            long[] behind = pages.pageToWrite(firstWithRoom);
             behind[LINKS] = pack(number, low(behind[LINKS]));
         }
         firstWithRoom = number;
@@ -145,11 +160,11 @@ public final class RecordPages {
         if (before == NONE) {
             firstWithRoom = behind;
         } else {
-            long[] links = pages.page(before);
+            long[] links = pages.pageToWrite(before);
             links[LINKS] = pack(high(links[LINKS]), behind);
         }
         if (behind != NONE) {
-            long[] links = pages.page(behind);
+            long[] links = pages.pageToWrite(behind);
             links[LINKS] = pack(before, low(links[LINKS]));
         }
     }

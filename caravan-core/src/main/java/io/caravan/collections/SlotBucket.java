@@ -25,8 +25,18 @@ final class SlotBucket {
     /** What an object and an array take beside the entries, about. */
     private static final int HEADER_BYTES = 40;
 
-    private int[] entries = newEntries(FIRST_CAPACITY);
+    private int[] entries;
     private int size;
+
+    SlotBucket() {
+        entries = newEntries(FIRST_CAPACITY);
+    }
+
+    /** A copy of another. */
+    SlotBucket(SlotBucket other) {
+        entries = other.entries.clone();
+        size = other.size;
+    }
 
     private static int[] newEntries(int capacity) {
         int[] entries = new int[capacity];

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Buckets lie in the order of their hashes. A walk goes from bucket to bucket, and its position is a hash; so the
  * table may change between any two steps of a walk.
+ *
+ * <p>The table can be {@linkplain #freeze frozen}, as {@link LongPages} can: what the frozen tree has at the same place
+ * is copied before it changes.
  */
 public final class SlotTable {
     /** The answer when no slot has a key. */
@@ -41,6 +44,8 @@ public final class SlotTable {
     private final Keys keys;
     /** Each element of this array, and of the nodes below it, is null, a {@link SlotBucket} or a node: an Object[]. */
     private final @Nullable Object[] root;
+    /** The root as it was frozen, if it is. */
+    private @Nullable Object frozenRoot;
     /** How far to shift a hash right to get its partition. */
     private final int rootShift;
 
@@ -54,6 +59,43 @@ public final class SlotTable {
         this.keys = keys;
         this.root = new Object[partitions];
         this.rootShift = Long.SIZE - Integer.numberOfTrailingZeros(partitions);
+    }
+
+    private SlotTable(SlotTable of, Keys keys) {
+        this.keys = keys;
+        this.root = of.root.clone();
+        this.rootShift = of.rootShift;
+        this.size = of.size;
+    }
+
+    /**
+     * The table as it is now, to be walked while this one goes on changing, until {@link #thaw}.
+     *
+     * @param frozenKeys knows the keys as they are now
+     */
+    public SlotTable freeze(Keys frozenKeys) {
+        SlotTable frozen = new SlotTable(this, frozenKeys);
+        frozenRoot = frozen.root;
+        return frozen;
+    }
+
+    /** Ends the freezing: what was frozen is not read any more. */
+    public void thaw() {
+        frozenRoot = null;
+    }
+
+    /** A child that is to be changed, of a node whose place in the frozen tree has this. */
+    private static @Nullable Object childToChange(@Nullable Object[] node, @Nullable Object frozen, int at) {
+        Object child = node[at];
+        if (child != null && child == childOf(frozen, at)) {
+            child = child instanceof SlotBucket bucket ? new SlotBucket(bucket) : ((Object[]) child).clone();
+            node[at] = child;
+        }
+        return child;
+    }
+
+    private static @Nullable Object childOf(@Nullable Object frozen, int at) {
+        return frozen instanceof Object[] node ? node[at] : null;
     }
 
     /** Mixes a key's bits so that every bit of the result depends on every bit of the key. No two keys mix to the same. */
@@ -99,13 +141,13 @@ public final class SlotTable {
         if (slot > SlotBucket.MAX_SLOT) {
             throw new IllegalStateException("slot " + slot + " is beyond the last of a table, " + SlotBucket.MAX_SLOT);
         }
-        add(root, rootShift, slot, hash(keys.key(slot)));
+        add(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
         size++;
     }
 
-    private void add(@Nullable Object[] node, int shift, int slot, long hash) {
+    private void add(@Nullable Object[] node, @Nullable Object frozen, int shift, int slot, long hash) {
         int at = childOf(node, hash, shift);
-        Object child = node[at];
+        Object child = childToChange(node, frozen, at);
         if (child == null) {
             child = new SlotBucket();
             node[at] = child;
@@ -114,7 +156,7 @@ public final class SlotTable {
             node[at] = child;
         }
         if (child instanceof Object[] inner) {
-            add(inner, shift - FAN_OUT_LOG2, slot, hash);
+            add(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash);
         } else {
             ((SlotBucket) child).add(slot, hash, tag(hash, shift), keys);
         }
@@ -122,26 +164,28 @@ public final class SlotTable {
 
     private Object[] burst(SlotBucket full, int shift) {
         Object[] node = new Object[FAN_OUT];
-        full.forEach(slot -> add(node, shift, slot, hash(keys.key(slot))));
+        full.forEach(slot -> add(node, null, shift, slot, hash(keys.key(slot))));
         return node;
     }
 
     /** Removes a slot that is in the table; its key must still be the one it was added with. */
     public void remove(int slot) {
-        remove(root, rootShift, slot, hash(keys.key(slot)));
+        remove(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
         size--;
     }
 
     /** Removes a slot below a node. Returns whether that freed memory, so that the node may be worth joining. */
-    private boolean remove(@Nullable Object[] node, int shift, int slot, long hash) {
+    private boolean remove(@Nullable Object[] node, @Nullable Object frozen, int shift, int slot, long hash) {
         int at = childOf(node, hash, shift);
-        if (node[at] instanceof SlotBucket bucket) {
+        Object child = childToChange(node, frozen, at);
+        if (child instanceof SlotBucket bucket) {
             return bucket.remove(slot, hash, keys);
         }
-        if (!(node[at] instanceof Object[] inner)) {
+        if (!(child instanceof Object[] inner)) {
             throw SlotBucket.missing(slot);
         }
-        boolean joins = remove(inner, shift - FAN_OUT_LOG2, slot, hash) && slotsToJoin(inner) <= JOINED_SLOTS;
+        boolean joins = remove(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash)
+                && slotsToJoin(inner) <= JOINED_SLOTS;
         if (joins) {
             node[at] = joined(inner, shift);
         }

@@ -8,13 +8,12 @@ import io.caravan.format.FileNames;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
-import io.caravan.index.PartitionSnapshot;
-import io.caravan.index.PartitionSnapshot.Kept;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -23,14 +22,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes and keeps checkpoints, without stopping writes.
  *
- * <p>A checkpoint is fuzzy: (1) note where replay shall start, the first frame that is not sealed yet; (2) wait until
- * everything before it is forced, and move what survives of it to the heap, which is forced ({@link Tenuring}); (3)
- * capture the index partition by partition, each under the lock for a moment and each noting the LSN it was captured
- * at; (4) wait until the log is forced past the last capture; (5) write, force, rename, force the directory. The last
- * two checkpoints are kept, and the log back to the older one's start. Used by the checkpointer only, but for what says
- * otherwise.
+ * <p>A checkpoint is the index at one LSN: (1) note where replay is to start, the first frame that is not sealed yet;
+ * (2) wait until everything before it is forced, and move what survives of it to the heap, which is forced
+ * ({@link Tenuring}); (3) freeze the index, under the lock for a moment, and write it without the lock; (4) wait until
+ * the log is forced up to where it was frozen; (5) force, rename, force the directory. The last two checkpoints are
+ * kept, and the log back to the older one's start. Used by the checkpointer only, but for what says otherwise.
  */
 final class Checkpoints {
+    /** Regions that are handed to the file at a time. */
+    private static final int SLICE_LONGS = 1 << 10;
 
     private final StoreState state;
     private final CommitQueue queue;
@@ -47,8 +47,7 @@ final class Checkpoints {
     private final LogGeometry logGeometry;
     private final long storeId;
     private final Tenuring tenuring;
-    private final PartitionSnapshot snapshot;
-    private final long[] slice = new long[PartitionSnapshot.SLICE_LONGS];
+    private final long[] slice = new long[SLICE_LONGS];
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
@@ -83,7 +82,6 @@ final class Checkpoints {
         this.logGeometry = log.geometry();
         this.storeId = recovered.newest().storeId();
         this.tenuring = new Tenuring(state, queue, space, reserve, gates.committed(), heapFile, log, floorBytes);
-        this.snapshot = state.index.snapshot();
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
@@ -157,7 +155,7 @@ final class Checkpoints {
         } catch (Tenuring.Unreadable kept) {
             provisioner.logKept(kept);
             if (state.locked(space::hasFreed)) {
-                writeAndPublish(atLastStart(begun), heapSegments());
+                writeAndPublish(atLastStart(begun));
             }
             throw kept;
         } catch (IOException noRoom) {
@@ -165,20 +163,16 @@ final class Checkpoints {
                 throw noRoom;
             }
             // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
-            writeAndPublish(atLastStart(begun), heapSegments());
+            writeAndPublish(atLastStart(begun));
             tenuring.tenure(start.lsn());
         }
         provisioner.logKept(null);
-        writeAndPublish(start, heapSegments());
+        writeAndPublish(start);
     }
 
     /** A checkpoint that leaves the log as it is. */
     private Start atLastStart(Start begun) {
         return new Start(newest.startLsn(), newest.previousLsn(), begun.tail());
-    }
-
-    private int heapSegments() {
-        return state.locked(() -> space.segments());
     }
 
     /** What is noted first: where replay starts, and what must be forced before. */
@@ -209,128 +203,71 @@ final class Checkpoints {
         return new Start(lastFrame, log.previousLsn(lastFrame), start.tail());
     }
 
-    private void writeAndPublish(Start start, int heapSegments) throws IOException {
+    private void writeAndPublish(Start start) throws IOException {
         long number = newest.number() + 1;
         try (CheckpointWriter writer = new CheckpointWriter(storage, number)) {
-            state.locked(space::beforeCapture);
-            long endLsn = start.lsn();
-            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-                endLsn = Math.max(endLsn, capture(partition, writer));
+            Frozen frozen = freeze();
+            try {
+                write(frozen, writer);
+            } catch (UncheckedIOException refused) {
+                throw refused.getCause();
+            } finally {
+                state.locked(state.index::thaw);
             }
-            forceUpTo(endLsn);
+            forceUpTo(frozen.lsn());
             CheckpointHeader header = new CheckpointHeader(
                     FileHeader.NEWEST_VERSION,
                     number,
                     storeId,
                     start.lsn(),
-                    endLsn,
+                    frozen.lsn(),
                     start.previousLsn(),
                     writer.lists(),
                     writer.entries(),
                     logGeometry.segmentBytes(),
                     heapFile.geometry().segmentBytes(),
-                    heapSegments,
+                    frozen.heapSegments(),
                     ListIndex.PARTITIONS);
             writer.publish(header);
             published(header, writer.bytes());
         }
     }
 
-    /**
-     * Writes a partition of the index as it is at one moment: copies a {@link PartitionSnapshot} slice by slice under the
-     * lock, and writes each slice outside it. Returns the LSN of that moment.
-     */
-    private long capture(int partition, CheckpointWriter writer) throws IOException {
-        long captureLsn = startCapture(partition);
-        try {
-            writer.startPartition(partition, captureLsn);
-            boolean more = true;
-            while (more) {
-                more = writeSlice(writer);
-            }
-            writer.endPartition();
-            return captureLsn;
-        } finally {
-            dropKept();
-        }
-    }
+    /** The index as every record before an LSN made it, and no later one. */
+    private record Frozen(ListIndex index, long lsn, int heapSegments) {}
 
-    private long startCapture(int partition) {
-        state.lock.lock();
-        try {
-            long lsn = queue.nextLsn();
-            snapshot.start(partition, lsn);
-            return lsn;
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    /** Writes the next lists, and then those that are kept. Returns whether there are more. */
-    private boolean writeSlice(CheckpointWriter writer) throws IOException {
-        int longs;
-        int kept;
-        boolean more;
+    private Frozen freeze() {
         state.lock.lockForSlice();
         try {
-            longs = snapshot.copySlice(slice);
-            kept = snapshot.keptCount();
-            more = snapshot.isWalking();
+            space.indexFrozen();
+            return new Frozen(state.index.freeze(), queue.nextLsn(), space.segments());
         } finally {
             state.lock.unlock();
         }
-        writeCopied(longs, writer);
-        for (int i = 0; i < kept; i++) {
-            writeKept(writer);
-        }
-        return more;
     }
 
-    private void writeCopied(int longs, CheckpointWriter writer) throws IOException {
-        int at = 0;
-        while (at < longs) {
-            long first = slice[at + 2];
-            long next = slice[at + 3];
-            int count = (int) (next - first);
-            writer.list(slice[at], slice[at + 1], first, next);
-            writer.regions(slice, at + PartitionSnapshot.HEAD_LONGS, count);
-            at += PartitionSnapshot.HEAD_LONGS + count;
+    private void write(Frozen frozen, CheckpointWriter writer) throws IOException {
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            writer.startPartition(partition, frozen.lsn());
+            frozen.index().forEachList(partition, list -> write(frozen.index(), list, writer));
+            writer.endPartition();
         }
     }
 
-    private void writeKept(CheckpointWriter writer) throws IOException {
-        Kept list = takeKept();
-        if (list == null) {
-            return;
-        }
+    private void write(ListIndex index, int list, CheckpointWriter writer) {
+        long first = index.first(list);
+        long next = index.next(list);
         try {
-            writer.list(list.id(), list.birth(), list.first(), list.next());
+            writer.list(index.id(list), index.birth(list), first, next);
             ListCursor cursor = new ListCursor();
-            for (long at = list.first(); at < list.next(); at = cursor.sequence()) {
-                int count = (int) Math.min(slice.length, list.next() - at);
-                state.copyRegions(list.pin().list(), at, cursor, slice, 0, count);
+            index.seek(list, first, cursor);
+            while (cursor.sequence() < next) {
+                int count = (int) Math.min(slice.length, next - cursor.sequence());
+                index.copyRegions(cursor, slice, 0, count);
                 writer.regions(slice, 0, count);
             }
-        } finally {
-            unpin(list);
-        }
-    }
-
-    private @Nullable Kept takeKept() {
-        return state.locked(() -> snapshot.takeKept());
-    }
-
-    private void unpin(Kept list) {
-        state.locked(() -> space.unpin(list.pin()));
-    }
-
-    /** Lets go of what was not written because writing failed. */
-    private void dropKept() {
-        state.locked(() -> snapshot.stop());
-        Kept list = takeKept();
-        while (list != null) {
-            unpin(list);
-            list = takeKept();
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
         }
     }
 

@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 /**
  * Places in the heap that trims and deletions have freed, and that nothing may take yet: the newest checkpoint still
  * names them. Should the log lose the frame that freed them, as when its last one rots, their entries are back, and must
- * be what they were. So a place is taken again only when a checkpoint that was captured after it was freed is published.
+ * be what they were. So a place is taken again only when a checkpoint of an index that no longer named it is published.
  *
  * <p>A place is one long, and neighbours that are freed one after the other, as those of a list mostly are, share one: so
  * this takes no more memory than the index had for the same entries. Guarded by the store's lock.
@@ -16,8 +16,8 @@ public final class FreedPlaces {
 
     private final LongQueue places = new LongQueue();
     private long bytes;
-    /** So many were there when a checkpoint was captured last. */
-    private long captured;
+    /** So many were there when the index was frozen last: it does not name them. */
+    private long unnamed;
 
     /** Bytes of all places that are here. */
     long bytes() {
@@ -27,7 +27,7 @@ public final class FreedPlaces {
     /** Adds a place, which no region names any more. */
     void add(long region) {
         bytes += Region.entryBytes(region);
-        if (places.added() > Math.max(captured, places.removed()) && isBehind(places.last(), region)) {
+        if (places.added() > Math.max(unnamed, places.removed()) && isBehind(places.last(), region)) {
             places.replaceLast(joined(places.last(), region));
         } else {
             places.add(region);
@@ -45,18 +45,18 @@ public final class FreedPlaces {
         return Region.pack(Region.address(before), both - Region.entryBytes(0));
     }
 
-    /** A checkpoint that knows nothing of these places is about to be captured. */
-    void beforeCapture() {
-        captured = places.added();
+    /** The index, which names none of these places, is frozen for a checkpoint. */
+    void indexFrozen() {
+        unnamed = places.added();
     }
 
-    /** Whether there are places that the checkpoint captured last does not know. */
-    boolean hasCaptured() {
-        return places.removed() < captured;
+    /** Whether there are places that the index did not name when it was frozen last. */
+    boolean hasUnnamed() {
+        return places.removed() < unnamed;
     }
 
-    /** Takes out a place that the checkpoint captured last does not know. */
-    long takeCaptured() {
+    /** Takes out a place that the index did not name when it was frozen last. */
+    long takeUnnamed() {
         long place = places.first(0);
         places.remove(1);
         bytes -= Region.entryBytes(place);

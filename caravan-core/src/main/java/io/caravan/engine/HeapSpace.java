@@ -42,7 +42,7 @@ final class HeapSpace {
     private @Nullable String checkpointProblem;
     /** Whether a write waits for the next checkpoint, or for the one under way. */
     private volatile boolean checkpointWanted;
-    /** Whether a checkpoint is under way, which pins what it moves to the heap, and what it is still to write. */
+    /** Whether a checkpoint is under way, which pins what it moves to the heap. */
     private boolean checkpointing;
 
     HeapSpace(
@@ -246,21 +246,22 @@ final class HeapSpace {
         return freed.bytes() > 0;
     }
 
-    /** A checkpoint is about to be captured: it names no place that is freed by now. */
-    void beforeCapture() {
-        freed.beforeCapture();
+    /** The index is frozen for a checkpoint, which names no place that is freed by now. */
+    void indexFrozen() {
+        freed.indexFrozen();
     }
 
     /**
-     * The checkpoint that was captured last is published: makes a bounded number of the places free that it does not name.
+     * A checkpoint of the index as it was frozen last is published: makes a bounded number of the places free that it does
+     * not name.
      *
      * @return whether there are more
      */
     boolean reuseSlice() {
-        for (int i = 0; i < SLICE && freed.hasCaptured(); i++) {
-            reuse(freed.takeCaptured());
+        for (int i = 0; i < SLICE && freed.hasUnnamed(); i++) {
+            reuse(freed.takeUnnamed());
         }
-        return freed.hasCaptured();
+        return freed.hasUnnamed();
     }
 
     /** A checkpoint is about to pin lists. */

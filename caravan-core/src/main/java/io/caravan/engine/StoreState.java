@@ -7,7 +7,6 @@ import io.caravan.StoreFailedException;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
-import io.caravan.index.PartitionSnapshot;
 import java.util.concurrent.locks.Condition;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -141,7 +140,7 @@ final class StoreState {
      * Copies regions of a pinned list, from the cursor's place or wherever {@code from} is, and moves the cursor behind
      * them. Takes the lock, and holds it for a bounded number of chunks at a time.
      *
-     * @param count at most {@link PartitionSnapshot#SLICE_LONGS}
+     * @param count some hundreds at most
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
         lock.lock();

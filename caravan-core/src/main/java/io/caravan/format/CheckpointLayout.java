@@ -30,8 +30,9 @@ package io.caravan.format;
  *   +---------------------------------------+
  * </pre>
  *
- * <p>Replay starts at the start LSN; the log must reach the end LSN, the last capture, for the checkpoint to be whole.
- * A record before its partition's capture LSN is already in the checkpoint.
+ * <p>Replay starts at the start LSN; the log must reach the end LSN for the checkpoint to be whole. A record before the
+ * capture LSN is already in the checkpoint. All sections are captured at the end LSN; in files of earlier releases each
+ * partition was captured by itself, the last one at the end LSN.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;

@@ -33,10 +33,9 @@ public final class ListIndex {
     public static final int NONE = -1;
 
     private final int maxLists;
-    private final ListRecords records = new ListRecords();
+    private final ListRecords records;
     private final RegionChunks chunks;
-    private final SlotTable table = new SlotTable(PARTITIONS, this::id);
-    private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
+    private final SlotTable table;
     private long entries;
     private long logBytes;
     private final Pins pins = new Pins();
@@ -55,7 +54,33 @@ public final class ListIndex {
      */
     public ListIndex(int maxLists, int maxRegionPages) {
         this.maxLists = maxLists;
+        this.records = new ListRecords();
         this.chunks = new RegionChunks(maxRegionPages);
+        this.table = new SlotTable(PARTITIONS, this::id);
+    }
+
+    private ListIndex(ListIndex of) {
+        this.maxLists = of.maxLists;
+        this.records = of.records.freeze();
+        this.chunks = of.chunks.freeze();
+        this.table = of.table.freeze(this::id);
+        this.entries = of.entries;
+    }
+
+    /**
+     * The lists as they are now, and their regions, to be read without the lock while this index goes on changing, until
+     * {@link #thaw}. It shares the memory: the first change of a page, or of a bucket of the hash table, copies that. There
+     * is one frozen index at a time, and nothing is known of its pins.
+     */
+    public ListIndex freeze() {
+        return new ListIndex(this);
+    }
+
+    /** Ends the freezing: the frozen index is not read any more. */
+    public void thaw() {
+        records.thaw();
+        chunks.thaw();
+        table.thaw();
     }
 
     /** How many appends will find room, whichever lists they are for. */
@@ -87,7 +112,6 @@ public final class ListIndex {
 
     /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
-        snapshot.beforeChange(list);
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);
         if (tail == RegionChunks.NONE || count == chunks.capacity(tail)) {
@@ -116,7 +140,6 @@ public final class ListIndex {
 
     /** Drops the entries before {@code first}, at most all; returns the sequence that is now first. */
     public long trimTo(int list, long first, long lsn) {
-        snapshot.beforeChange(list);
         long now = Math.max(first(list), Math.min(first, next(list)));
         entries -= now - first(list);
         records.setFirst(list, now);
@@ -340,11 +363,6 @@ public final class ListIndex {
             copied += run;
         }
         cursor.sequence += count;
-    }
-
-    /** The index's one snapshot, of one partition at a time. */
-    public PartitionSnapshot snapshot() {
-        return snapshot;
     }
 
     /** Calls the action with every list of a partition. The index must not change meanwhile. */

@@ -37,7 +37,24 @@ final class ListRecords {
     /** The most lists that there can be. */
     static final int MAX_LISTS = RecordPages.maxRecords(RECORD_LONGS);
 
-    private final RecordPages records = new RecordPages(RECORD_LONGS);
+    private final RecordPages records;
+
+    ListRecords() {
+        this(new RecordPages(RECORD_LONGS));
+    }
+
+    private ListRecords(RecordPages records) {
+        this.records = records;
+    }
+
+    /** The records as they are now, to be read while these go on changing, until {@link #thaw}. */
+    ListRecords freeze() {
+        return new ListRecords(records.freeze());
+    }
+
+    void thaw() {
+        records.thaw();
+    }
 
     /** Makes a record of an empty list. */
     int create(long id, long birth, long first) {
@@ -69,7 +86,7 @@ final class ListRecords {
 
     /** Counts an entry whose region the tail chunk has now. It finds the record once, as millions of these happen. */
     void countAppended(int list, long lsn, int length, boolean inLog) {
-        long[] page = records.page(list);
+        long[] page = records.pageToWrite(list);
         int record = records.at(list);
         page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
         page[record + NEXT]++;

@@ -39,6 +39,19 @@ final class RegionChunks {
     /** The first free chunk of each size, or {@link #NONE}. */
     private final int[] firstFree = new int[PAGE_LOG2 + 1];
 
+    private RegionChunks(LongPages words) {
+        this.words = words;
+    }
+
+    /** The chunks as they are now, to be read while these go on changing, until {@link #thaw}. */
+    RegionChunks freeze() {
+        return new RegionChunks(words.freeze());
+    }
+
+    void thaw() {
+        words.thaw();
+    }
+
     RegionChunks(int maxPages) {
         words = new LongPages(maxPages);
         // The first page is the only chunk that would have the number NONE: its lower halves are never given out.

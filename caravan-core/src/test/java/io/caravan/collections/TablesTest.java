@@ -224,6 +224,70 @@ class TablesTest {
         });
     }
 
+    /** A table that grows and shrinks, bursts and joins, for each of its states once. */
+    @Test
+    void aFrozenTableStaysAsItWas() {
+        Seeds.forEach(10, seed -> {
+            Random random = new Random(seed);
+            SlotTable table = new SlotTable(4, slot -> slot * 977L);
+            Set<Integer> there = new HashSet<>();
+            int slots = 40_000;
+            for (int round = 0; round < 8; round++) {
+                Set<Integer> before = new HashSet<>(there);
+                SlotTable frozen = table.freeze(slot -> slot * 977L);
+                boolean growing = random.nextBoolean();
+                for (int i = random.nextInt(3 * slots); i > 0; i--) {
+                    int slot = random.nextInt(slots);
+                    if (growing && there.add(slot)) {
+                        table.add(slot);
+                    } else if (!growing && there.remove(slot)) {
+                        table.remove(slot);
+                    }
+                }
+                assertThat(slotsOf(frozen)).isEqualTo(before);
+                assertThat(frozen.size()).isEqualTo(before.size());
+                table.thaw();
+                assertThat(slotsOf(table)).isEqualTo(there);
+            }
+        });
+    }
+
+    private static Set<Integer> slotsOf(SlotTable table) {
+        Set<Integer> slots = new HashSet<>();
+        for (int part = 0; part < 4; part++) {
+            table.forEach(part, slot -> assertThat(slots.add(slot)).isTrue());
+        }
+        return slots;
+    }
+
+    @Test
+    void aFrozenPageIsCopiedOnceAndOnlyWhenItIsWrittenTo() {
+        LongPages pages = new LongPages();
+        for (int page = 0; page < 5; page++) {
+            pages.set(pages.addPage() * LongPages.PAGE_LONGS, page);
+        }
+        LongPages frozen = pages.freeze();
+        for (int page = 0; page < 5; page++) {
+            assertThat(pages.page(page)).isSameAs(frozen.page(page));
+        }
+        pages.set(LongPages.PAGE_LONGS, 77);
+        long[] copied = pages.page(1);
+        assertThat(copied).isNotSameAs(frozen.page(1));
+        pages.set(LongPages.PAGE_LONGS + 1, 78);
+        assertThat(pages.page(1)).isSameAs(copied);
+        pages.releasePage(2);
+        pages.set(pages.addPage() * LongPages.PAGE_LONGS, 79);
+        pages.set(pages.addPage() * LongPages.PAGE_LONGS, 80);
+        for (int page = 0; page < 5; page++) {
+            assertThat(frozen.get(page * LongPages.PAGE_LONGS)).isEqualTo(page);
+        }
+        assertThat(frozen.get(LongPages.PAGE_LONGS + 1)).isZero();
+        pages.thaw();
+        long[] shared = pages.page(3);
+        pages.set(3 * LongPages.PAGE_LONGS, 81);
+        assertThat(pages.page(3)).as("nothing is frozen any more").isSameAs(shared);
+    }
+
     @Test
     void longPagesKeepEveryLong() {
         Seeds.forEach(3, seed -> {

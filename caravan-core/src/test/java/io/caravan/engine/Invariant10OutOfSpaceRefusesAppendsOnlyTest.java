@@ -23,7 +23,6 @@ import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.collections.LongPages;
 import io.caravan.index.ListIndex;
-import io.caravan.index.PartitionSnapshot;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
@@ -137,16 +136,16 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A list that a checkpoint is still to write keeps its regions as well: long ones are written behind the others. */
+    /** A checkpoint that is being written names what is trimmed meanwhile: the next one makes it free. */
     @Test
-    void whatACheckpointKeepsToWriteItIsWaitedFor() throws Exception {
+    void whatIsTrimmedWhileACheckpointIsWrittenIsWaitedFor() throws Exception {
         StoreConfig config = FaultyStore.small()
                 .heapSegmentBytes(1 << 18)
                 .maxHeapBytes(1 << 18)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
             store.appendMany(1, 3, 2000);
-            store.appendMany(1, PartitionSnapshot.SLICE_LONGS, 8);
+            store.appendMany(1, 1 << 13, 8);
             store.engine.checkpoint();
             append(store.engine, 1, "something to write");
             fill(store, 2, 2000);

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -322,7 +321,7 @@ class ListIndexTest {
         }
     }
 
-    /** What a snapshot has to have of a list. */
+    /** What a frozen index has to have of a list. */
     private record Was(long birth, long first, long next, List<Long> regions) {
         static Was of(ListIndex index, int list) {
             return new Was(
@@ -343,78 +342,46 @@ class ListIndexTest {
         return Arrays.stream(regions).boxed().toList();
     }
 
-    /** Ids that belong to one partition. */
-    private static long[] idsOf(int partition, int count) {
-        ListIndex index = new ListIndex();
-        return LongStream.range(0, Long.MAX_VALUE)
-                .filter(id -> index.partitionOf(id) == partition)
-                .limit(count)
-                .toArray();
+    private static Map<Long, Was> contents(ListIndex index) {
+        Map<Long, Was> contents = new HashMap<>();
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            int expected = partition;
+            index.forEachList(partition, list -> {
+                assertThat(index.partitionOf(index.id(list))).isEqualTo(expected);
+                assertThat(contents.put(index.id(list), Was.of(index, list))).isNull();
+            });
+        }
+        return contents;
     }
 
+    /** Lists are appended to, trimmed, removed and made again; pages and buckets are given back and taken again. */
     @Test
-    void aSnapshotIsAPartitionAsItWasWhateverChangesMeanwhile() {
-        int partition = 7;
-        long[] ids = idsOf(partition, 1_500);
+    void aFrozenIndexStaysAsItWasWhateverChanges() {
         Seeds.forEach(3, seed -> {
             Random random = new Random(seed);
             ListIndex index = new ListIndex();
             Deque<long[]> reclaims = new ArrayDeque<>();
             long lsn = 4096;
-            for (int i = 0; i < 3_000; i++) {
-                change(index, ids[random.nextInt(ids.length)], ++lsn, random, reclaims);
-            }
-            for (int i = 0; i < PartitionSnapshot.SLICE_LONGS + 100; i++) {
-                change(index, ids[5], ++lsn, new Random(0), reclaims);
-            }
-            index.append(index.create(1 + ids[0], ++lsn, 0), Region.pack(8, 8), lsn);
-            Map<Long, Was> expected = new HashMap<>();
-            index.forEachList(partition, list -> expected.put(index.id(list), Was.of(index, list)));
-
-            PartitionSnapshot snapshot = index.snapshot();
-            snapshot.start(partition, lsn + 1);
-            Map<Long, Was> found = new HashMap<>();
-            long[] slice = new long[PartitionSnapshot.SLICE_LONGS];
-            while (snapshot.isWalking() || snapshot.keptCount() > 0) {
-                if (snapshot.isWalking()) {
-                    assertThat(addSlice(slice, snapshot.copySlice(slice), found))
-                            .isLessThanOrEqualTo(192);
+            for (int round = 0; round < 4; round++) {
+                int lists = 1 + random.nextInt(20_000);
+                for (int i = 0; i < 20_000; i++) {
+                    change(index, random.nextInt(lists), ++lsn, random, reclaims);
                 }
-                for (int i = random.nextInt(60); i > 0; i--) {
-                    change(index, ids[random.nextInt(ids.length)], ++lsn, random, reclaims);
+                for (int i = 0; i < 10_000; i++) {
+                    change(index, 5, ++lsn, new Random(0), reclaims);
                 }
-                for (int i = random.nextInt(10); i > 0 && snapshot.keptCount() > 0; i--) {
-                    PartitionSnapshot.Kept kept = snapshot.takeKept();
-                    Was was = new Was(
-                            kept.birth(),
-                            kept.first(),
-                            kept.next(),
-                            regionsOf(index, kept.pin().list(), kept.first(), kept.next()));
-                    assertThat(found.put(kept.id(), was)).isNull();
-                    int list = kept.pin().list();
-                    if (index.unpin(kept.pin())) {
-                        index.queued(list);
-                        reclaims.add(new long[] {list, index.first(list)});
-                    }
+                Map<Long, Was> expected = contents(index);
+                ListIndex frozen = index.freeze();
+                for (int i = random.nextInt(40_000); i > 0; i--) {
+                    change(index, random.nextInt(2 * lists), ++lsn, random, reclaims);
                 }
+                assertThat(contents(frozen)).isEqualTo(expected);
+                assertThat(frozen.listCount()).isEqualTo(expected.size());
+                Map<Long, Was> changed = contents(index);
+                index.thaw();
+                assertThat(contents(index)).isEqualTo(changed);
             }
-            assertThat(found).isEqualTo(expected);
-            assertThat(snapshot.keptCount()).isZero();
         });
-    }
-
-    /** Adds the lists of a slice; returns how many. */
-    private static int addSlice(long[] slice, int longs, Map<Long, Was> found) {
-        int lists = 0;
-        for (int at = 0; at < longs; lists++) {
-            int count = (int) (slice[at + 3] - slice[at + 2]);
-            List<Long> regions =
-                    Arrays.stream(slice, at + 4, at + 4 + count).boxed().toList();
-            assertThat(found.put(slice[at], new Was(slice[at + 1], slice[at + 2], slice[at + 3], regions)))
-                    .isNull();
-            at += 4 + count;
-        }
-        return lists;
     }
 
     private static void change(ListIndex index, long id, long lsn, Random random, Deque<long[]> reclaims) {
