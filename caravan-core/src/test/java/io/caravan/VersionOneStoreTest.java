@@ -54,7 +54,11 @@ class VersionOneStoreTest {
     }
 
     private void unpack(String state) throws IOException {
-        try (ZipInputStream files = new ZipInputStream(resource("store-v1-" + state + ".zip"))) {
+        unpack("store-v1-" + state + ".zip", directory);
+    }
+
+    static void unpack(String zip, Path directory) throws IOException {
+        try (ZipInputStream files = new ZipInputStream(resource(zip))) {
             for (ZipEntry file = files.getNextEntry(); file != null; file = files.getNextEntry()) {
                 Files.write(directory.resolve(file.getName()), files.readAllBytes());
             }
@@ -62,7 +66,11 @@ class VersionOneStoreTest {
     }
 
     private static String expected() throws IOException {
-        try (InputStream text = resource("store-v1.txt")) {
+        return expected("store-v1.txt");
+    }
+
+    static String expected(String name) throws IOException {
+        try (InputStream text = resource(name)) {
             return new String(text.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
@@ -71,7 +79,7 @@ class VersionOneStoreTest {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    private static String contents(ListStore store) {
+    static String contents(ListStore store) {
         StringBuilder text = new StringBuilder();
         TreeSet<Long> ids = new TreeSet<>();
         store.forEachList(ids::add);
