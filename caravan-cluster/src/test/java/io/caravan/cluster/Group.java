@@ -102,12 +102,15 @@ final class Group implements AutoCloseable {
         return this;
     }
 
-    /** The first start of all hosts; returns when each has heard of an entry, and so has a say in elections. */
+    /**
+     * The first start of all hosts. Returns when each has an entry on its disk, and so has a say in elections, even if it
+     * is stopped at once: a host takes no entry for committed that it has not written.
+     */
     Group create() throws IOException {
         startAll();
         Eventually.await(
-                "all hosts have heard of an entry",
-                () -> members.values().stream().allMatch(member -> member.keptEntries() > 0));
+                "all hosts have an entry that is committed",
+                () -> members.values().stream().allMatch(member -> member.committedIndex() >= 0));
         return this;
     }
 
