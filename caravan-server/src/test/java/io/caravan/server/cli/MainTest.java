@@ -119,6 +119,7 @@ class MainTest {
                             "127.0.0.1:" + port))
                     .isOne();
             assertOneLine("cannot listen on 127.0.0.1:" + port);
+            assertThat(directory.resolve("s")).as("bound first").doesNotExist();
         }
     }
 

@@ -39,13 +39,13 @@ class ServeArchiveIT {
     }
 
     private boolean has(String document) {
-        return Files.exists(directory.resolve("archive/manifests/" + document));
+        return Files.exists(directory.resolve("data-archive/manifests/" + document));
     }
 
     private List<String> archived(String document) {
         DocumentName name = DocumentName.of(document);
         try (ObjectStore objects =
-                ObjectStores.place("file:" + directory.resolve("archive")).open(S3Options.DEFAULT)) {
+                ObjectStores.place("file:" + directory.resolve("data-archive")).open(S3Options.DEFAULT)) {
             Archive archive = Archive.open(objects);
             KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
             return Archiving.read(
@@ -110,6 +110,7 @@ class ServeArchiveIT {
         Path errors = directory.resolve("errors");
         List<String> command = ServerProcess.command(List.of());
         command.addAll(List.of("serve", "--data", directory.resolve("other").toString()));
+        command.addAll(List.of("--archive", "file:" + directory.resolve("data-archive")));
         command.addAll(List.of("--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
         ProcessBuilder second = new ProcessBuilder(command).redirectError(errors.toFile());
         second.environment().remove("CARAVAN_ARCHIVE");
