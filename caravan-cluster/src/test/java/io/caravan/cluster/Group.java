@@ -40,6 +40,8 @@ final class Group implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 60;
 
+    private static final Duration HAND_OVER = Duration.ofSeconds(5);
+
     private final Path directory;
     private final UUID id = UUID.randomUUID();
     private final List<Host> hosts;
@@ -285,6 +287,16 @@ final class Group implements AutoCloseable {
         } catch (CaravanException lost) {
             System.out.println("the leader is lost meanwhile: " + lost.getMessage());
         }
+    }
+
+    /** Asks the leader, which may be another one by then, to hand over to this host. Returns whether it leads. */
+    boolean handedOver(String host) {
+        try {
+            member(awaitLeader()).transferLeadership(host, HAND_OVER);
+        } catch (IOException | InterruptedException moved) {
+            System.out.println("not handed over: " + moved.getMessage());
+        }
+        return store(host) != null;
     }
 
     /** Waits until no host leads. */
