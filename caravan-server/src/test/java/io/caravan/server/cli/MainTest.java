@@ -103,6 +103,13 @@ class MainTest {
         assertThat(directory.resolve("s")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @CsvSource({"srve, serve", "apend, append"})
+    void aMistypedCommandIsAnsweredWithTheRightOne(String typed, String meant) {
+        assertThat(run(typed)).isEqualTo(2);
+        assertOneLine("did you mean '" + meant + "'?");
+    }
+
     @Test
     void aPortInUseIsToldInOneLine() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
