@@ -311,6 +311,26 @@ final class GroupMembershipTest {
         }
     }
 
+    @Test
+    void aHostThatWasRemovedComesBackWithEmptyDirectories() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "value");
+            group.awaitAllAlike();
+            String removed = removeOne(group);
+            awaitHosts(
+                    group,
+                    group.hosts().stream()
+                            .map(Host::id)
+                            .filter(host -> !host.equals(removed))
+                            .toArray(String[]::new));
+            group.loseFiles(removed);
+            group.start(removed, GroupConfig.Start.JOIN);
+            add(group, group.config(removed, GroupConfig.Start.JOIN).selfHost());
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+        }
+    }
+
     /** As a start script says that gives --cluster-create whenever the directory is empty. */
     @Test
     void aHostThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {

@@ -67,7 +67,7 @@ final class RaftMetaStartTest {
     @Test
     void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
         try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
+            String before = group.append(LIST, "before");
             for (String host : List.of(group.follower(), group.awaitLeader())) {
                 long term = group.member(host).term();
                 group.stop(host);
@@ -82,7 +82,7 @@ final class RaftMetaStartTest {
                 group.append(LIST, "without the term of " + host);
                 group.awaitAllAlike();
             }
-            assertThat(group.values(LIST)).contains("before");
+            assertThat(group.values(LIST)).contains(before);
         }
     }
 
@@ -120,6 +120,19 @@ final class RaftMetaStartTest {
             RaftMetaStart.prepare(group, "a");
             assertThat(term(meta)).as("cut off after " + bytes).isGreaterThanOrEqualTo(kept + RaftMetaStart.LEAP);
             assertThat(Files.readString(meta)).as("no vote is left for others").contains("votedFor=a\n");
+        }
+    }
+
+    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
+    @Test
+    void aTermIsNotOlderThanTheLog() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String host = stoppedFollower(group);
+            long newest = term(meta(group, host));
+            Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
+            RaftMetaStart.prepare(raft(group, host), host);
+            assertThat(term(meta(group, host))).isEqualTo(newest);
+            assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
         }
     }
 
