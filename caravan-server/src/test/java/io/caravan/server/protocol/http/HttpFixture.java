@@ -131,10 +131,14 @@ final class HttpFixture implements AutoCloseable {
 
     /** A host of a cluster that leads, or did. */
     static HttpFixture leading(Cluster cluster) throws IOException {
-        HttpFixture fixture =
-                new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
+        HttpFixture fixture = following(cluster);
         fixture.serve();
         return fixture;
+    }
+
+    /** A host of a cluster that has not led yet. */
+    static HttpFixture following(Cluster cluster) throws IOException {
+        return new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
     }
 
     void serve() {
