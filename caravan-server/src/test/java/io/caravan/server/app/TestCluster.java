@@ -132,7 +132,7 @@ public final class TestCluster implements AutoCloseable {
     private void start(String id, GroupConfig.Start start) throws IOException {
         ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
         ClusterHost host = file.host(id);
-        StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
+        StoreConfig store = SmallFiles.config(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
                 .build();
         GroupConfig group = new GroupConfig(

@@ -2,6 +2,8 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.protocol.resp.RespClient;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,7 @@ class SpaceIT {
             assertThat(space).contains("$quota-bytes, :2, $documents, :1, $bytes, :2, ");
             server.kill();
         }
-        try (ServerProcess server = ServerProcess.start(data);
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(data));
                 RespClient client = server.connect()) {
             assertThat(client.call("CARAVAN.SPACE", "LIST"))
                     .startsWith("[[" + space.substring(1, space.indexOf("$writes")))

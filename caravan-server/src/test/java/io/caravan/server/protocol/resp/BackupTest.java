@@ -8,6 +8,7 @@ import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.document.Backups;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -30,7 +31,7 @@ class BackupTest {
     }
 
     private void serve(@Nullable Path backups, CountDownLatch mayCopy, Talk talk) throws Exception {
-        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {
@@ -122,7 +123,7 @@ class BackupTest {
 
     @Test
     void aServerThatStopsDoesNotWaitForABackup() throws Exception {
-        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {

@@ -23,8 +23,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,18 +43,16 @@ class ClientsIT {
     /** A server that has just started may leave a client on a busy machine without an answer for as long. */
     private static final int PATIENCE_MILLIS = 30_000;
 
-    @TempDir
-    private Path directory;
+    /** Of all tests, which leave no document behind. */
+    private static ServerProcess server;
 
-    private ServerProcess server;
-
-    @BeforeEach
-    void start() throws IOException {
+    @BeforeAll
+    static void start(@TempDir Path directory) throws IOException {
         server = ServerProcess.start(directory.resolve("data"));
     }
 
-    @AfterEach
-    void stop() {
+    @AfterAll
+    static void stop() {
         server.close();
     }
 
