@@ -62,7 +62,7 @@ class ClusterGroupsTest {
 
     @BeforeAll
     static void start() throws IOException {
-        cluster = TestCluster.ofTwoGroups(directory, config -> config, null);
+        cluster = TestCluster.ofTwoGroups(directory, config -> config, null, "d", "e", "f");
         leaders();
     }
 

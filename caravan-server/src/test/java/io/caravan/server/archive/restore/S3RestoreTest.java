@@ -3,8 +3,6 @@ package io.caravan.server.archive.restore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.DurableListStore;
-import io.caravan.StoreConfig;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.SmallFiles;
@@ -70,7 +68,15 @@ class S3RestoreTest {
                 throw new AssertionError(fault.why());
             }
         };
-        StoreRestore.run(Archive.open(objects), SmallFiles.config(directory.resolve("data")).build(), 1, 8, false, false, nobody, progress);
+        StoreRestore.run(
+                Archive.open(objects),
+                SmallFiles.config(directory.resolve("data")).build(),
+                1,
+                8,
+                false,
+                false,
+                nobody,
+                progress);
         return progress.figures();
     }
 

@@ -280,8 +280,15 @@ class StoreRestoreTest {
             @Override
             public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(() ->
-                        StoreRestore.run(archive.open(), SmallFiles.config(data()).build(), 1, JOBS, false, false, broken, new RestoreProgress()))
+        assertThatThrownBy(() -> StoreRestore.run(
+                        archive.open(),
+                        SmallFiles.config(data()).build(),
+                        1,
+                        JOBS,
+                        false,
+                        false,
+                        broken,
+                        new RestoreProgress()))
                 .hasMessage("no more room to tell");
     }
 
