@@ -68,6 +68,25 @@ class CommandLineIT {
         }
     }
 
+    /** A copy that goes on has not done all that it was asked, however it ends. */
+    @Test
+    void aSignalDoesNotHideThatADocumentWasRefused() throws Exception {
+        try (ServedStore from = new ServedStore();
+                ServedStore to = new ServedStore()) {
+            CommandRun.of(from, "append", "a", "1");
+            CommandRun.of(to, "append", "a", "another");
+            Process copy = start(from.address(), "copy", "a", "--follow", "--to", to.address());
+            BufferedReader problems = copy.errorReader(UTF_8);
+            while (!problems.readLine().contains("was not")) {
+                // It also tells how far it is.
+            }
+            copy.toHandle().destroy();
+            assertThat(copy.inputReader(UTF_8).lines())
+                    .anyMatch(end -> end.startsWith("followed ") && end.endsWith("; 1 refused"));
+            assertThat(exitCode(copy)).isEqualTo(3);
+        }
+    }
+
     @Test
     void aWrongAddressInTheEnvironmentIsUsage() throws Exception {
         Process stat = start("nowhere", "stat");

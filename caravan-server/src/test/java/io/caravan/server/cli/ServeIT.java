@@ -96,4 +96,29 @@ class ServeIT {
             assertHoldsAll(client, "k", answered);
         }
     }
+
+    @Test
+    void spacesOutliveAKill() throws Exception {
+        String space;
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
+                RespClient client = server.connect()) {
+            client.call("CARAVAN.SPACE", "SET", "gone/", "max-values", "1");
+            client.call("RPUSH", "kept/d", "1", "2", "3");
+            client.call("CARAVAN.SPACE", "SET", "kept/", "retain-values", "2", "quota-bytes", "2");
+            client.call("RPUSH", "kept/d", "4");
+            assertThat(client.call("CARAVAN.SPACE", "REMOVE", "gone/")).isEqualTo(":1");
+            space = client.call("CARAVAN.SPACE", "GET", "kept/");
+            assertThat(space).contains("$quota-bytes, :2, $documents, :1, $bytes, :2, ");
+            server.kill();
+        }
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
+                RespClient client = server.connect()) {
+            assertThat(client.call("CARAVAN.SPACE", "LIST"))
+                    .startsWith("[[" + space.substring(1, space.indexOf("$writes")))
+                    .doesNotContain("gone/");
+            assertThat(client.call("RPUSH", "kept/e", "5")).startsWith("-QUOTA ");
+            assertThat(client.call("RPUSH", "kept/d", "5")).startsWith(":");
+            assertThat(client.call("LRANGE", "kept/d", "0", "-1")).isEqualTo("[$4, $5]");
+        }
+    }
 }

@@ -8,12 +8,12 @@ import io.caravan.server.document.Addition;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -56,13 +56,7 @@ class TailCommandTest {
     }
 
     private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime())
-                    .as("out: %s err: %s", tail.out(), tail.err())
-                    .isLessThan(deadline);
-            Thread.onSpinWait();
-        }
+        Eventually.await("it is printed", condition);
     }
 
     @Test
