@@ -120,15 +120,4 @@ class ArchiverS3Test {
                         ALWAYS, line -> line.startsWith("PUT "), HttpAnswer.s3(403, "AccessDenied", "Access Denied")),
                 "denied");
     }
-
-    @Test
-    void aServerThatIsSlow() {
-        append(DOCUMENTS);
-        awaitAll();
-        proxy.delay(Duration.ofMillis(20));
-        append(APPENDS);
-        awaitAll();
-        proxy.pass();
-        assertArchived();
-    }
 }
