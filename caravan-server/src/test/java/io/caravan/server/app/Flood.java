@@ -11,7 +11,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** A client that sends more than the server takes. When that is reached is told by turns of event loops, not by a clock. */
 public final class Flood implements AutoCloseable {
-    private static final int TURNS = 50;
+    private static final int TURNS = 10;
+    /** A task may be done before the loop looks at its sockets again, but not so many, each given after the one before. */
+    private static final int TASKS = 10;
 
     /** Reads the answers. */
     public final RespClient client;
@@ -43,10 +45,13 @@ public final class Flood implements AutoCloseable {
         }
     }
 
-    /** Returns when the event loop of each connection has done what it had to do. */
+    /** Returns when the event loop of each connection has done what it had to do, and looked at its sockets. */
     public static void turn(Network network) {
-        network.connections()
-                .forEach(connection -> connection.eventLoop().submit(() -> {}).syncUninterruptibly());
+        for (int task = 0; task < TASKS; task++) {
+            network.connections()
+                    .forEach(connection ->
+                            connection.eventLoop().submit(() -> {}).syncUninterruptibly());
+        }
     }
 
     public boolean hasSentAll() {

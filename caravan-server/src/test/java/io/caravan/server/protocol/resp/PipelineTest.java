@@ -270,8 +270,9 @@ class PipelineTest {
             assertThat(idle.atEnd()).isTrue();
             Eventually.awaitWaitingOrDone(stop);
             Flood.turn(fixture.server.network());
+            long held = fixture.server.network().inFlightBytes();
             client.send("PING");
-            Flood.turn(fixture.server.network());
+            Eventually.await("it is read", () -> fixture.server.network().inFlightBytes() > held);
             fixture.store.release();
             assertThat(client.read()).isEqualTo(":1");
             assertThat(client.read()).isEqualTo("-ERR the server is stopping");
