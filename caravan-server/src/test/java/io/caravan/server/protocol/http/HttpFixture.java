@@ -18,6 +18,7 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -35,9 +36,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -196,17 +194,7 @@ final class HttpFixture implements AutoCloseable {
 
     /** Waits until clients wait for so many documents to change. */
     void awaitTailedDocuments(int count) {
-        await(() -> documents.tailedDocuments() == count);
-    }
-
-    static void await(BooleanSupplier condition) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadlineNanos) {
-                throw new AssertionError("it did not come to be");
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-        }
+        Eventually.await(count + " are waited for", () -> documents.tailedDocuments() == count);
     }
 
     int connections() {

@@ -39,7 +39,7 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** How far the clock by which documents expire is ahead of the system's. */
+    /** How far the clock by which documents expire has gone on, which only the test moves. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();
@@ -62,8 +62,8 @@ final class RespFixture implements AutoCloseable {
             throws IOException {
         NetworkLimits limits = TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO);
         this.store = new HeldStore(store);
-        InstantSource system = InstantSource.system();
-        InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());
+        Instant start = Instant.now();
+        InstantSource clock = () -> start.plusMillis(aheadMillis.get());
         this.documents = new DocumentService(
                 this.store, Catalog.open(this.store, DocumentService.CATALOG_LIST_ID), clock, Duration.ofHours(1));
         NetworkConfig defaults = NetworkConfig.defaults();
