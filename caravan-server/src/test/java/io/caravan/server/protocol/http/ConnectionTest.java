@@ -238,7 +238,7 @@ class ConnectionTest {
                 "GET / HTTP/1.1|Host:"
             })
     void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
-        try (HttpFixture impatient = HttpFixture.impatient();
+        try (HttpFixture impatient = HttpFixture.dropping(Duration.ofMillis(200));
                 RawClient raw = impatient.raw()) {
             raw.send(begun.replace("|", "\r\n"));
             assertThat(raw.read().status()).isEqualTo(408);

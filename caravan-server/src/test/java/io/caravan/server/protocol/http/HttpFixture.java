@@ -104,10 +104,10 @@ final class HttpFixture implements AutoCloseable {
         return fixture;
     }
 
-    /** The same with live reads and stalls that end soon. */
+    /** The same with live reads that end soon. */
     static HttpFixture impatient() throws IOException {
-        HttpFixture fixture = new HttpFixture(
-                new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), Duration.ofMillis(200));
+        HttpFixture fixture =
+                new HttpFixture(new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), LONG);
         fixture.serve();
         return fixture;
     }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -320,7 +321,7 @@ class LiveStreamsTest {
                 client.close();
             }
         }
-        HttpFixture.await(() -> server.connections() <= others);
+        Eventually.await("the connections have ended", () -> server.connections() <= others);
         try (RawClient client = server.raw()) {
             client.send(request);
             assertThat(client.line()).contains(" 200 ");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.FollowedLeader;
 import io.caravan.server.config.HostPort;
+import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -89,7 +90,7 @@ class RelayConnectionsTest {
         leader.answers(ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         leader.closeConnections();
-        HttpFixture.await(() -> leader.ended() == 1);
+        Eventually.await("the connection has ended", () -> leader.ended() == 1);
         leader.answers(NO_CONTENT);
         assertThat(append()).isEqualTo(204);
         assertThat(leader.requests).containsExactly("GET " + PATH, "POST " + PATH);
@@ -126,6 +127,6 @@ class RelayConnectionsTest {
         assertThat(leader.requests).hasSize(1);
         assertThat(next.connections()).isOne();
         // Nothing keeps the connection to the old one open.
-        HttpFixture.await(() -> leader.ended() == 1);
+        Eventually.await("the connection has ended", () -> leader.ended() == 1);
     }
 }
