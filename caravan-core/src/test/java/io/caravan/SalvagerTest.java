@@ -41,8 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(300)
 class SalvagerTest {
-    private static final int FLIP_STEP = 101;
-    private static final int CUT_STEP = 509;
+    private static final int FLIP_STEP = 1009;
+    private static final int CUT_STEP = 2039;
     private static final Path DOCUMENT = Path.of("docs/DURABILITY.md");
 
     private static DirectoryImage image;
