@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a group, and those that join it, in one JVM, on loopback. */
 final class Group implements AutoCloseable {
-    private static final Duration ELECTION = Duration.ofMillis(200);
     /** The least. */
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
@@ -49,6 +48,7 @@ final class Group implements AutoCloseable {
     private final Map<String, GroupMember> members = new HashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
     private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (host, store) -> store;
+    private Duration election = Duration.ofMillis(200);
     private volatile BiConsumer<String, DurableListStore> whenDeposed = (host, store) -> {};
 
     Group(Path directory) throws IOException {
@@ -91,10 +91,16 @@ final class Group implements AutoCloseable {
                 settings.apply(host, SmallStore.config(storeDirectory(host)).durability(Durability.PROCESS))
                         .build(),
                 raftDirectory(host),
-                ELECTION,
+                election,
                 KEPT_LOG_BYTES,
                 start,
                 tls.apply(host));
+    }
+
+    /** How long a host waits for its leader; a leader that pauses for twice as long, on a busy machine, leads no longer. */
+    Group election(Duration patience) {
+        election = patience;
+        return this;
     }
 
     /** The settings of a host's store, which it has from its next start on. */
