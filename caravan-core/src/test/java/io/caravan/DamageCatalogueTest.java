@@ -58,7 +58,7 @@ import org.slf4j.LoggerFactory;
  * of all other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in
  * {@value #QUICK_SHARE} of the flips and truncations, other ones in every run.
  */
-@Timeout(300)
+@Timeout(1800)
 class DamageCatalogueTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(DamageCatalogueTest.class);
     private static final int PADDING_STEP = 61;

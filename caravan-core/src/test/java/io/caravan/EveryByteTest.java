@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * every {@value #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
  * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
  */
-@Timeout(300)
+@Timeout(1800)
 class EveryByteTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
     private static final int UNUSED_TOGETHER = 32;
