@@ -38,7 +38,7 @@ final class Group implements AutoCloseable {
 
     private static final int APPENDS_AT_ONCE = 20;
 
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = StoreCalls.PATIENCE_SECONDS;
 
     private final Path directory;
     private final UUID id = UUID.randomUUID();
