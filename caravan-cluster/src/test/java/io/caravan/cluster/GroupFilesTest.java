@@ -74,10 +74,10 @@ final class GroupFilesTest {
         assertAllAlike();
     }
 
-    /** Then another leads, and sends its own. */
+    /** Then another leads, and sends its own: it must lead for as long as that takes, with no other host beside the two. */
     @Test
     void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
-        try (Group group = new Group(directory).create()) {
+        try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
             String away = group.follower();
             group.stop(away);
             group.appendUntilTheLogIsDropped(LIST + 1);

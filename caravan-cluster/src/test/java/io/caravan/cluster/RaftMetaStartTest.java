@@ -55,15 +55,6 @@ final class RaftMetaStartTest {
         Files.write(file, Arrays.copyOf(whole, bytes));
     }
 
-    /** One that had everything when it was stopped. */
-    private static String stoppedFollower(Group group) throws Exception {
-        group.append(LIST, "before");
-        group.awaitAllAlike();
-        String host = group.follower();
-        group.stop(host);
-        return host;
-    }
-
     @Test
     void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -151,9 +142,12 @@ final class RaftMetaStartTest {
     }
 
     @Test
-    void theHostsAreMadeAnewFromTheLog() throws Exception {
+    void theHostsAreMadeAnewFromTheLogOrTheHostDoesNotStart() throws Exception {
         try (Group group = new Group(directory).create()) {
-            String host = stoppedFollower(group);
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            group.stop(host);
             Path file = hosts(group, host);
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
@@ -167,15 +161,9 @@ final class RaftMetaStartTest {
             group.append(LIST, "after");
             group.awaitAllAlike();
             assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
-        }
-    }
 
-    /** It takes the hosts of its first start for the group's otherwise. */
-    @Test
-    void withoutALogThatTellsOfThemAHostDoesNotStart() throws Exception {
-        try (Group group = new Group(directory).create()) {
-            String host = stoppedFollower(group);
-            Path file = hosts(group, host);
+            // Without them it would take the hosts of its first start for the group's.
+            group.stop(host);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
                 Files.delete(segment.file());
