@@ -13,7 +13,6 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -33,8 +32,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 final class ConfigurationDriftTest {
     private static final long LIST = 7;
     /** It is asked again when it does not come about. */
-    private static final Duration HAND_OVER = Duration.ofSeconds(1);
-
     private static final int KIB = 1024;
     /** Larger than the log buffers that hosts have otherwise, and the frame that has it. */
     private static final int LARGE = 20 * KIB;

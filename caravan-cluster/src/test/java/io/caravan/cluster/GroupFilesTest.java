@@ -10,6 +10,7 @@ import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

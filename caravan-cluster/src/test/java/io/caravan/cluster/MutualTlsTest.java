@@ -50,10 +50,12 @@ final class MutualTlsTest {
             group.append(1, "value");
             GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
             for (Host host : config.hosts()) {
-                Eventually.await("a host tells who leads", () -> answer(config, ours, host)
-                        .filter(answer -> answer.leader() != null)
-                        .filter(answer -> Set.copyOf(answer.hosts()).equals(Set.copyOf(config.hosts())))
-                        .isPresent());
+                Eventually.await(
+                        "a host tells who leads",
+                        () -> answer(config, ours, host)
+                                .filter(answer -> answer.leader() != null)
+                                .filter(answer -> Set.copyOf(answer.hosts()).equals(Set.copyOf(config.hosts())))
+                                .isPresent());
             }
             assertThat(answer(config, foreign, config.selfHost()))
                     .as("to a stranger")

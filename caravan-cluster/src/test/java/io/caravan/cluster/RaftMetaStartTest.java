@@ -118,7 +118,10 @@ final class RaftMetaStartTest {
     @Test
     void aTermIsNotOlderThanTheLog() throws Exception {
         try (Group group = new Group(directory).create()) {
-            String host = stoppedFollower(group);
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            group.stop(host);
             long newest = term(meta(group, host));
             Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
             RaftMetaStart.prepare(raft(group, host), host);
