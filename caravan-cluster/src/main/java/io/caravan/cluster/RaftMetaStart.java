@@ -62,9 +62,8 @@ final class RaftMetaStart {
         Files.createDirectories(kept.resolveSibling("."));
         long applied = Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm());
         if (isWhole(now)) {
-            // A power cut may have brought an older file back: a vote is durable before it counts, a term is not. In
-            // the older
-            // term, its leader could cut off entries that this host has acknowledged to a later one.
+            // A power cut may have brought an older file back: a vote is durable before it counts, a term is not.
+            // In the older term, its leader could cut off entries that this host has acknowledged to a later one.
             byte[] newest = term(now) >= applied ? now : lines(self, applied);
             Folders.replace(kept, ByteBuffer.wrap(newest));
             if (newest != now) {
