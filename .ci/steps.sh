@@ -100,5 +100,5 @@ if has_venv; then
   s3=moto
 else
   s3=s3proxy
-  echo "== python3 or its venv module is missing: no moto, s3proxy takes its place"
+  echo "== python3 or its venv module is missing: no moto, s3proxy takes its place in the drills"
 fi

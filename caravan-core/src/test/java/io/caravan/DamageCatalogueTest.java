@@ -58,7 +58,7 @@ import org.slf4j.LoggerFactory;
  * of all other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in
  * {@value #QUICK_SHARE} of the flips and truncations, other ones in every run.
  */
-@Timeout(300)
+@Timeout(1800)
 class DamageCatalogueTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(DamageCatalogueTest.class);
     private static final int PADDING_STEP = 61;
@@ -67,7 +67,9 @@ class DamageCatalogueTest {
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
     /** Without the profile {@code thorough}, one byte of so many that it would flip, and one of its truncations. */
-    private static final int QUICK_SHARE = 12;
+    private static final int QUICK_SHARE = 48;
+    /** The same of files in other places. */
+    private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;
     private static final Pattern FILE_NAME =
@@ -376,6 +378,7 @@ class DamageCatalogueTest {
 
     @ParameterizedTest
     @EnumSource(State.class)
+    @Tag("rounds")
     void twoFilesInEachOthersPlaceAreNamed(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
@@ -387,11 +390,12 @@ class DamageCatalogueTest {
                         image.with(one, image.bytes(two)).with(two, image.bytes(one))));
             }
         }
-        checkWholeFiles(cases, subject);
+        Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
     @ParameterizedTest
     @EnumSource(State.class)
+    @Tag("rounds")
     void aFileInTwoPlacesIsNamedOrMeansNothing(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
@@ -403,7 +407,7 @@ class DamageCatalogueTest {
                 }
             }
         }
-        checkWholeFiles(cases, subject);
+        Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
     /** Every name there is, and of each kind the next and one far away. */
@@ -421,6 +425,7 @@ class DamageCatalogueTest {
 
     @ParameterizedTest
     @EnumSource(State.class)
+    @Tag("rounds")
     void anotherStoresFileIsNamed(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
@@ -431,7 +436,7 @@ class DamageCatalogueTest {
                 cases.add(new Case("another store's " + file + " as " + place, image.with(place, others.bytes(file))));
             }
         }
-        checkWholeFiles(cases, subject);
+        Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
     /** Opened by the whole engine. What refuses to open, verify names too. */

@@ -48,13 +48,13 @@ import org.slf4j.LoggerFactory;
  * every {@value #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
  * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
  */
-@Timeout(300)
+@Timeout(1800)
 class EveryByteTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
     private static final int UNUSED_TOGETHER = 32;
     private static final int WHOLE_STEP = 7;
     /** Without the profile {@code thorough}, one of so many is killed. */
-    private static final int QUICK_SHARE = 12;
+    private static final int QUICK_SHARE = 48;
     /** Its frame takes two blocks, and its entry more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
@@ -257,7 +257,12 @@ class EveryByteTest {
     // An open store
 
     @Test
-    void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() throws Exception {
+    @Tag("rounds")
+    void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() {
+        Seeds.forEach(1, EveryByteTest::damageAnOpenStore);
+    }
+
+    private static void damageAnOpenStore(long seed) throws IOException {
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
         WatchedThreading threads = new WatchedThreading();
         try (Engine store = open(storage, threads)) {
@@ -267,7 +272,7 @@ class EveryByteTest {
             threads.awaitRest();
             DirectoryImage now = storage.image();
             StoreMap open = StoreMap.ofOpen(now, StoreAnatomy.of(now));
-            for (StoreMap.Place place : open.used()) {
+            for (StoreMap.Place place : Rounds.oneIn(4, open.used(), seed)) {
                 Area area = place.area();
                 for (int at : new int[] {area.start(), (area.start() + area.end()) / 2, area.end() - 1}) {
                     assertNamedWhileOpen(store, storage, new Bytes(place.file(), at, at + 1, area));

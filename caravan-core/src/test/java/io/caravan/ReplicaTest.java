@@ -73,7 +73,7 @@ final class ReplicaTest {
     @Test
     @Tag("rounds")
     void followersRepeatWhateverTheLeaderDoes() {
-        Seeds.forEach(Rounds.of(2, 50), seed -> {
+        Seeds.forEach(Rounds.of(1, 50), seed -> {
             Path place = directory.resolve("seed" + seed);
             ExecutorService followers = Executors.newSingleThreadExecutor();
             try (Replica leader = Replica.open(config(place + "/leader"), STORE_ID, 0);

@@ -39,10 +39,10 @@ import org.junit.jupiter.api.io.TempDir;
  * verifies, has no value that was never written, and as much of what was there as the table in docs/DURABILITY.md says,
  * which this test makes. What does not come is told.
  */
-@Timeout(300)
+@Timeout(1800)
 class SalvagerTest {
-    private static final int FLIP_STEP = 101;
-    private static final int CUT_STEP = 509;
+    private static final int FLIP_STEP = 1009;
+    private static final int CUT_STEP = 2039;
     private static final Path DOCUMENT = Path.of("docs/DURABILITY.md");
 
     private static DirectoryImage image;

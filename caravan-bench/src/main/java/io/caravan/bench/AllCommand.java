@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Runs all suites one after another and combines their tables and pictures in one report.html.",
-            "Takes about 40 minutes, during which the machine should be otherwise idle; with --quick, a minute or two."
+            "Takes about half an hour, during which the machine should be otherwise idle; with --quick, a minute or two."
         })
 final class AllCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "only these suites; default: all of them")

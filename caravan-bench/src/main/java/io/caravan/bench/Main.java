@@ -5,10 +5,8 @@ import io.caravan.bench.cluster.ClusterCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.engine.GroupsCommand;
 import io.caravan.bench.gate.GateCommand;
-import io.caravan.bench.life.LifeCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
-import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
 import picocli.CommandLine.Command;
@@ -23,8 +21,6 @@ import picocli.CommandLine.Command;
             EngineCommand.class,
             GroupsCommand.class,
             GateCommand.class,
-            ScalingCommand.class,
-            LifeCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,

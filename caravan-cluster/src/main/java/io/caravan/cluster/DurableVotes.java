@@ -20,6 +20,9 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  * that it was elected ({@link #force}).
  */
 final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
+    /** Raft's folder, the group's in it, and that of the votes, which Raft makes when a host is first started. */
+    private static final int FOLDERS = 3;
+
     private final Path folder;
 
     /** Votes that are in this folder. */
@@ -33,9 +36,13 @@ final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
                 config.raftDirectory().resolve(config.group().toString()).resolve("current"));
     }
 
-    /** Makes the votes durable that were given until now. */
+    /** Makes the votes durable that were given until now, and the names of the folders that they are in. */
     void force() throws IOException {
-        Folders.force(folder);
+        Path each = folder.toAbsolutePath().normalize();
+        for (int forced = 0; forced < FOLDERS && each != null; forced++) {
+            Folders.force(each);
+            each = each.getParent();
+        }
     }
 
     @Override

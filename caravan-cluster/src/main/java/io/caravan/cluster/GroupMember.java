@@ -170,7 +170,10 @@ public final class GroupMember implements AutoCloseable {
         if (config.start() != GroupConfig.Start.AGAIN) {
             Membership.requireFirstStart(config);
         }
-        Files.createDirectories(config.raftDirectory());
+        if (!Files.exists(config.raftDirectory())) {
+            Files.createDirectories(config.raftDirectory());
+            Folders.force(config.raftDirectory().resolveSibling("."));
+        }
         if (config.start() == GroupConfig.Start.JOIN) {
             Files.createFile(joinedMark(config));
             Folders.force(config.raftDirectory());

@@ -315,7 +315,8 @@ final class Membership {
     }
 
     private static void requireFits(GroupConfig config, Host other, HostFacts facts) throws StoreDirectoryException {
-        if (facts.hasSeenAsker()) {
+        // One that joins votes only once the group has it again; it may have been removed before.
+        if (facts.hasSeenAsker() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(
                     "host " + config.self() + " is one of the group already, as host " + other.id()
                             + " knows, and has lost its files: it no longer knows what it has acknowledged. Put them back, or have"

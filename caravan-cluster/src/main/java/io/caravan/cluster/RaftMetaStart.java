@@ -60,17 +60,23 @@ final class RaftMetaStart {
         }
         byte[] now = Files.readAllBytes(file);
         Files.createDirectories(kept.resolveSibling("."));
+        long applied = Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm());
         if (isWhole(now)) {
-            Folders.replace(kept, ByteBuffer.wrap(now));
+            // A power cut may have brought an older file back: a vote is durable before it counts, a term is not.
+            // In the older term, its leader could cut off entries that this host has acknowledged to a later one.
+            byte[] newest = term(now) >= applied ? now : lines(self, applied);
+            Folders.replace(kept, ByteBuffer.wrap(newest));
+            if (newest != now) {
+                LOG.warn("{}: its term is older than its log: goes on in term {}", self, applied);
+                Folders.replace(file, ByteBuffer.wrap(newest));
+            }
             return;
         }
-        long last = Math.max(
-                Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0,
-                Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm()));
+        long last = Math.max(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, applied);
         long ahead = ahead(last, System.currentTimeMillis());
         LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
         // A vote for itself: in this term it votes for nobody else.
-        byte[] anew = (VOTE + "=" + self + "\n" + TERM + "=" + ahead + "\n").getBytes(StandardCharsets.UTF_8);
+        byte[] anew = lines(self, ahead);
         // First, so that whatever becomes of the other, the next time begins there.
         Folders.replace(kept, ByteBuffer.wrap(anew));
         Folders.replace(file, ByteBuffer.wrap(anew));
@@ -93,6 +99,10 @@ final class RaftMetaStart {
     private static boolean isWhole(byte[] file) throws IOException {
         Properties lines = lines(file);
         return file.length > 0 && file[file.length - 1] == '\n' && lines.containsKey(TERM) && lines.containsKey(VOTE);
+    }
+
+    private static byte[] lines(String vote, long term) {
+        return (VOTE + "=" + vote + "\n" + TERM + "=" + term + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     private static long term(byte[] file) throws IOException {

@@ -29,7 +29,7 @@ final class GroupMemberTest {
     void whatWasAcknowledgedSurvivesTheLossOfLeaders() throws Exception {
         try (Group group = new Group(directory).create()) {
             List<String> acknowledged = new ArrayList<>();
-            for (int round = 0; round < 4; round++) {
+            for (int round = 0; round < 2; round++) {
                 String leader = group.awaitLeader();
                 for (int i = 0; i < 25; i++) {
                     acknowledged.add(group.append(LIST, "round " + round + " value " + i));
@@ -54,7 +54,7 @@ final class GroupMemberTest {
                     .orElseThrow();
             acknowledged.add(group.append(LIST, "before"));
             group.stop(away);
-            for (int i = 0; i < 200; i++) {
+            for (int i = 0; i < 100; i++) {
                 acknowledged.add(group.append(LIST, "while away " + i));
             }
             group.restart(away);

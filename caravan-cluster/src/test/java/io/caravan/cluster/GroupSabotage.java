@@ -73,7 +73,7 @@ enum GroupSabotage {
             new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(proposal)", "term != null")),
     READS_WITHOUT_ASKING(
             GroupFaultsTest.class,
-            "onlyALeaderWithAMajorityConfirmsThatItLeads",
+            "withoutAMajorityNothingIsWrittenNorConfirmedAndAllComesBackByItself",
             new SourceEdit(
                     "cluster/GroupMember",
                     "return confirmations.confirm();",

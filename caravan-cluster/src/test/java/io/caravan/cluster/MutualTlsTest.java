@@ -3,6 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,50 +43,35 @@ final class MutualTlsTest {
     }
 
     @Test
-    void filesAreSentWithTheSameCertificates() throws Exception {
-        GroupConfig.Tls ours = certificate("ours");
-        try (Group group = new Group(directory, host -> ours).create()) {
-            String away = group.follower();
-            group.stop(away);
-            group.appendUntilTheLogIsDropped(1);
-            group.restart(away);
-            group.awaitAllAlike();
-        }
-    }
-
-    @Test
-    void aHostJoinsOnlyWithACertificateOfTheSameAuthority() throws Exception {
+    void whoLeadsIsToldAndFilesAreSentToHostsWithACertificateOfTheSameAuthority() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
         try (Group group = new Group(directory, host -> host.equals("d") ? foreign : ours).create()) {
             group.append(1, "value");
+            GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
+            for (Host host : config.hosts()) {
+                Eventually.await(
+                        "a host tells who leads",
+                        () -> answer(config, ours, host)
+                                .filter(answer -> answer.leader() != null)
+                                .filter(answer -> Set.copyOf(answer.hosts()).equals(Set.copyOf(config.hosts())))
+                                .isPresent());
+            }
+            assertThat(answer(config, foreign, config.selfHost()))
+                    .as("to a stranger")
+                    .isEmpty();
+            assertThat(answer(config, null, config.selfHost()))
+                    .as("without TLS")
+                    .isEmpty();
+
             assertThatExceptionOfType(IOException.class)
                     .as("nobody answers a stranger")
                     .isThrownBy(() -> group.join("d"))
                     .withMessageContaining("no host of the group answers");
+            group.appendUntilTheLogIsDropped(1);
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
             assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");
-        }
-    }
-
-    @Test
-    void whoLeadsIsToldToHostsWithACertificateOfTheSameAuthority() throws Exception {
-        GroupConfig.Tls ours = certificate("ours");
-        GroupConfig.Tls foreign = certificate("foreign");
-        try (Group group = new Group(directory, host -> ours).create()) {
-            group.append(1, "value");
-            String leader = group.awaitLeader();
-            GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
-            for (Host host : config.hosts()) {
-                assertThat(answer(config, ours, host))
-                        .hasValueSatisfying(
-                                answer -> assertThat(answer.leader()).isEqualTo(leader))
-                        .hasValueSatisfying(answer ->
-                                assertThat(answer.hosts()).containsExactlyInAnyOrderElementsOf(config.hosts()));
-                assertThat(answer(config, foreign, host)).as("to a stranger").isEmpty();
-                assertThat(answer(config, null, host)).as("without TLS").isEmpty();
-            }
         }
     }
 

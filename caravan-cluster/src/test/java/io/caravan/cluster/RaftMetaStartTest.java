@@ -55,19 +55,10 @@ final class RaftMetaStartTest {
         Files.write(file, Arrays.copyOf(whole, bytes));
     }
 
-    /** One that had everything when it was stopped. */
-    private static String stoppedFollower(Group group) throws Exception {
-        group.append(LIST, "before");
-        group.awaitAllAlike();
-        String host = group.follower();
-        group.stop(host);
-        return host;
-    }
-
     @Test
     void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
         try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
+            String before = group.append(LIST, "before");
             for (String host : List.of(group.follower(), group.awaitLeader())) {
                 long term = group.member(host).term();
                 group.stop(host);
@@ -82,7 +73,7 @@ final class RaftMetaStartTest {
                 group.append(LIST, "without the term of " + host);
                 group.awaitAllAlike();
             }
-            assertThat(group.values(LIST)).contains("before");
+            assertThat(group.values(LIST)).contains(before);
         }
     }
 
@@ -123,6 +114,22 @@ final class RaftMetaStartTest {
         }
     }
 
+    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
+    @Test
+    void aTermIsNotOlderThanTheLog() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            group.stop(host);
+            long newest = term(meta(group, host));
+            Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
+            RaftMetaStart.prepare(raft(group, host), host);
+            assertThat(term(meta(group, host))).isEqualTo(newest);
+            assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
+        }
+    }
+
     @Test
     void whoGoesAheadLaterGoesFurther() {
         long now = 1_764_000_000_000L;
@@ -138,9 +145,12 @@ final class RaftMetaStartTest {
     }
 
     @Test
-    void theHostsAreMadeAnewFromTheLog() throws Exception {
+    void theHostsAreMadeAnewFromTheLogOrTheHostDoesNotStart() throws Exception {
         try (Group group = new Group(directory).create()) {
-            String host = stoppedFollower(group);
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            group.stop(host);
             Path file = hosts(group, host);
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
@@ -154,15 +164,9 @@ final class RaftMetaStartTest {
             group.append(LIST, "after");
             group.awaitAllAlike();
             assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
-        }
-    }
 
-    /** It takes the hosts of its first start for the group's otherwise. */
-    @Test
-    void withoutALogThatTellsOfThemAHostDoesNotStart() throws Exception {
-        try (Group group = new Group(directory).create()) {
-            String host = stoppedFollower(group);
-            Path file = hosts(group, host);
+            // Without them it would take the hosts of its first start for the group's.
+            group.stop(host);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
                 Files.delete(segment.file());

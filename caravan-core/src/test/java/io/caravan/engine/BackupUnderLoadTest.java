@@ -40,7 +40,7 @@ class BackupUnderLoadTest {
     @Test
     @Tag("rounds")
     void aBackupIsTheStoreAtOneMomentAfterItBegan() {
-        Seeds.forEach(Rounds.of(20, 1_000), seed -> {
+        Seeds.forEach(Rounds.of(5, 1_000), seed -> {
             SplittableRandom choices = new SplittableRandom(seed);
             try (Engine engine = Engine.open(CONFIG, new MemoryStorage(), System::nanoTime)) {
                 write(engine, choices, WRITES_BEFORE);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A kill between any two steps with files, around checkpoints, leaves a store that is whole and verifies. */
-@Timeout(120)
+@Timeout(600)
 class CheckpointOrderTest {
 
     @Test

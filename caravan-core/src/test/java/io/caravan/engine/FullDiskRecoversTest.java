@@ -69,6 +69,7 @@ class FullDiskRecoversTest {
 
     @ParameterizedTest(name = "{0} bytes, values of {1}, {2} of ten documents kept")
     @MethodSource("disks")
+    @Tag("thorough")
     void appendsResumeWhenDocumentsAreDeleted(int diskBytes, int valueBytes, int kept) throws IOException {
         recovers(diskBytes, valueBytes, kept, false);
     }
@@ -76,7 +77,7 @@ class FullDiskRecoversTest {
     @Test
     @Tag("rounds")
     void appendsResumeOnADiskOfAnySize() {
-        Seeds.forEach(Rounds.of(4, 300), seed -> {
+        Seeds.forEach(Rounds.of(8, 300), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             recovers(
                     LEAST_DISK_BYTES + random.nextInt(40 * MIB),

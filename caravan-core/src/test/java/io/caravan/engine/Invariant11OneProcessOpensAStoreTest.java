@@ -36,17 +36,17 @@ class Invariant11OneProcessOpensAStoreTest {
 
     @Test
     void theSameProcessOpensItOnce() {
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             append(store, 1, "a");
             assertThatExceptionOfType(StoreLockedException.class)
-                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .isThrownBy(() -> LockProbe.open(directory()))
                     .withMessageContaining(directory().toString())
                     .withMessageContaining("this process");
             assertThatExceptionOfType(StoreLockedException.class)
                     .isThrownBy(() -> DurableListStore.verify(directory(), VerifyReport.Progress.NONE));
             assertThat(append(store, 1, "b")).isEqualTo(1);
         }
-        try (DurableListStore again = DurableListStore.open(directory())) {
+        try (DurableListStore again = LockProbe.open(directory())) {
             assertThat(texts(again, 1)).containsExactly("0:a", "1:b");
         }
     }
@@ -54,20 +54,19 @@ class Invariant11OneProcessOpensAStoreTest {
     @Test
     void anotherNameOfTheDirectoryIsTheSameStore() throws IOException {
         Path link = temporary.resolve("link");
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             Files.createSymbolicLink(link, directory());
-            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> DurableListStore.open(link));
+            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> LockProbe.open(link));
             assertThat(append(store, 1, "a")).isEqualTo(0);
         }
     }
 
     @Test
     void anotherProcessIsRefusedWhileTheStoreIsOpen() throws Exception {
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             append(store, 1, "a");
-            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
-            // A second refusal in this process must not let go of the first one's lock.
-            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> DurableListStore.open(directory()));
+            // A refusal in this process must not let go of the store's lock.
+            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> LockProbe.open(directory()));
             assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
             assertThat(append(store, 1, "b")).isEqualTo(1);
         }
@@ -77,7 +76,7 @@ class Invariant11OneProcessOpensAStoreTest {
     /** As two applications in one container, each with a copy of the library, would. */
     @Test
     void aRefusedClassLoaderDoesNotLetGoOfTheLock() throws Exception {
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             assertThatThrownBy(this::openWithClassesOfItsOwn)
                     .rootCause()
                     .hasMessageContaining(directory().toString())
@@ -113,29 +112,29 @@ class Invariant11OneProcessOpensAStoreTest {
         try {
             Eventually.await("the other process holds the store", () -> Files.exists(ready) || !holder.isAlive());
             assertThatExceptionOfType(StoreLockedException.class)
-                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .isThrownBy(() -> LockProbe.open(directory()))
                     .withMessageContaining("process " + holder.pid());
         } finally {
             holder.destroyForcibly();
         }
         exitCode(holder);
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             assertThat(append(store, 1, "mine now")).isEqualTo(0);
         }
     }
 
     @Test
     void aFailedOpenLetsGoOfTheDirectory() throws Exception {
-        DurableListStore.open(directory()).close();
+        LockProbe.open(directory()).close();
         Path unknown = Files.createFile(directory().resolve("notes.txt"));
         for (int i = 0; i < 2; i++) {
             assertThatExceptionOfType(StoreDirectoryException.class)
-                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .isThrownBy(() -> LockProbe.open(directory()))
                     .withMessageContaining("notes.txt");
         }
         Files.delete(unknown);
         assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
-        try (DurableListStore store = DurableListStore.open(directory())) {
+        try (DurableListStore store = LockProbe.open(directory())) {
             assertThat(append(store, 1, "a")).isEqualTo(0);
         }
     }

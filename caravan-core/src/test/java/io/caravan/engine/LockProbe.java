@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.DurableListStore;
 import io.caravan.StoreLockedException;
+import io.caravan.testing.SmallStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ final class LockProbe {
 
     /** The directory, and, if the probe shall hold the store, a file to make once it does. */
     public static void main(String[] arguments) throws IOException {
-        try (DurableListStore store = DurableListStore.open(Path.of(arguments[0]))) {
+        try (DurableListStore store = open(Path.of(arguments[0]))) {
             if (arguments.length > 1) {
                 Files.createFile(Path.of(arguments[1]));
                 // Ends when whoever started this closes the pipe, or ends this.
@@ -32,6 +33,10 @@ final class LockProbe {
         } catch (RuntimeException failed) {
             System.exit(SOMETHING_ELSE);
         }
+    }
+
+    static DurableListStore open(Path directory) {
+        return DurableListStore.open(SmallStore.config(directory).build());
     }
 
     static Process start(Path... arguments) throws IOException {

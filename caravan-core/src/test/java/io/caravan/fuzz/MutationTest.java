@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 /** A bounded pass of random inputs over each target of {@link CoreFuzz}, in every build. */
 @Tag("rounds")
 class MutationTest {
-    private static final int SEEDS = Rounds.of(4, 40);
+    private static final int SEEDS = Rounds.of(2, 40);
 
     @Test
     void frames() throws Exception {

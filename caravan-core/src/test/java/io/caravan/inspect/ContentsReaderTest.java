@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Lists and checkpoints of stores that are closed, open, or damaged. */
-@Timeout(60)
+@Timeout(600)
 class ContentsReaderTest {
     private static final int LISTS = 6;
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The log as it is there, also while it is written and recycled, and when it is damaged. */
-@Timeout(60)
+@Timeout(600)
 class LogReaderTest {
     private static final int LISTS = 5;
 

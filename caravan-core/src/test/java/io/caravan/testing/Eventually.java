@@ -6,18 +6,22 @@ import java.util.function.BooleanSupplier;
 
 /** Waits for what tells nobody when it happens. */
 public final class Eventually {
-    private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long FIRST_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+    /** What takes long is looked at less often: each look may ask a server that shares the processors. */
+    private static final long MAX_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private Eventually() {}
 
     /** Returns when the condition holds; fails when that takes too long. */
     public static void await(String what, BooleanSupplier condition) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
+        long pollNanos = FIRST_POLL_NANOS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadlineNanos > 0) {
                 throw new AssertionError("not within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + what);
             }
-            LockSupport.parkNanos(POLL_NANOS);
+            LockSupport.parkNanos(pollNanos);
+            pollNanos = Math.min(pollNanos + pollNanos / 4, MAX_POLL_NANOS);
         }
     }
 

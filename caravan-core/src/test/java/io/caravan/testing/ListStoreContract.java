@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * and has to say the same. Tests run on a thread of their own, so that a store that hangs fails its test and not the
  * build.
  */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class ListStoreContract
         implements AppendContract,
                 BatchContract,
@@ -85,7 +85,7 @@ public abstract class ListStoreContract
     }
 
     @AfterEach
-    @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closeReopenAndCompare() {
         if (!durable()) {
             store.close();

@@ -25,7 +25,7 @@ class RoundsTest {
     /** Or its many rounds would run nowhere. */
     @Test
     void everyTestThatCountsItsRoundsHasATagThatTheProfileFinds() throws IOException {
-        for (String module : List.of("core", "server", "bench")) {
+        for (String module : List.of("core", "cluster", "server", "bench")) {
             try (Stream<Path> files = Files.walk(Path.of("../caravan-" + module + "/src/test/java"))) {
                 List<Path> counting = files.filter(file -> file.toString().endsWith("Test.java"))
                         .filter(file -> contains(file, "Rounds.of(", "Rounds.oneIn("))

@@ -16,7 +16,6 @@ public record Figure(String title, String format) {
     public static final Figure LOG_MB_PER_SECOND = new Figure("log MB/s", "%,.1f");
     public static final Figure LONGEST_APPEND_MILLIS = new Figure("longest stall of append, ms", "%,.2f");
     public static final Figure LONGEST_ACK_GAP_MILLIS = new Figure("longest time without ack, ms", "%,.2f");
-    public static final Figure STORED_RATIO = new Figure("stored / values", "%,.2f");
     public static final Figure DOCUMENTS_PER_SECOND = new Figure("documents/s", "%,.1f");
     public static final Figure REQUESTS_PER_SECOND = new Figure("requests/s", "%,.0f");
     public static final Figure GB_PER_SECOND = new Figure("GB/s", "%,.2f");
@@ -38,7 +37,6 @@ public record Figure(String title, String format) {
     public static final Figure ERRORS = new Figure("errors", "%,.0f");
     public static final Figure MISSED = new Figure("never seen", "%,.0f");
     public static final Figure RSS_BEFORE_MIB = new Figure("RSS before, MiB", "%,.0f");
-    public static final Figure RSS_PEAK_MIB = new Figure("RSS at most, MiB", "%,.0f");
     public static final Figure RSS_AFTER_MIB = new Figure("RSS after, MiB", "%,.0f");
     public static final Figure ANONYMOUS_BEFORE_MIB = new Figure("not of files before, MiB", "%,.0f");
     public static final Figure ANONYMOUS_AFTER_MIB = new Figure("not of files after, MiB", "%,.0f");

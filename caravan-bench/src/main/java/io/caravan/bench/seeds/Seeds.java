@@ -6,12 +6,12 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.ForceProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
-import io.caravan.bench.report.Picture;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
-import io.caravan.bench.seeds.Work.Compared;
+import io.caravan.bench.seeds.Posts.Compared;
+import io.caravan.bench.seeds.Posts.Headline;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -36,7 +36,7 @@ final class Seeds implements Measure {
     /** Creates the measure; a quick one shows that it works, but not how fast it is. */
     Seeds(boolean quick) {
         this.quick = quick;
-        all = new Posts(quick).all();
+        all = Posts.all(quick);
         forces = quick ? 50 : 2_000;
         largeForces = quick ? 5 : 100;
     }
@@ -48,13 +48,13 @@ final class Seeds implements Measure {
             Map<Durability, Measurement> measured = new EnumMap<>(Durability.class);
             for (Durability level : turn.inTurn(compared.levels())) {
                 if (turn.number() == 1 && !quick) {
-                    turn.say(compared.work().name() + ", warming up");
+                    turn.say(compared.name() + ", warming up");
                     measure(compared, turn, level);
                 }
-                turn.say(compared.work().name() + ", " + level);
+                turn.say(compared.name() + ", " + level);
                 measured.put(level, measure(compared, turn, level));
             }
-            compared.headlines().forEach(headline -> add(headline, compared.levels(), measured));
+            compared.headlines().forEach(headline -> add(compared, headline, measured));
         }
     }
 
@@ -63,24 +63,24 @@ final class Seeds implements Measure {
         try {
             return compared.work().run(turn, level);
         } catch (ExecutionException problem) {
-            throw new IOException(compared.work().name() + " failed", problem.getCause());
+            throw new IOException(compared.name() + " failed", problem.getCause());
         }
     }
 
-    private void add(Headline headline, List<Durability> levels, Map<Durability, Measurement> measured) {
+    private void add(Compared compared, Headline headline, Map<Durability, Measurement> measured) {
         results.add(
-                new Row(headline.workload(), headline.system(), headline.durability()),
+                new Row(compared.name() + headline.suffix(), headline.system(), headline.durability()),
                 new Measurement().with(headline.figure(), headline.value()));
-        for (Durability level : levels) {
+        for (Durability level : compared.levels()) {
             double value = Objects.requireNonNull(measured.get(level)).get(headline.figure());
             results.add(
-                    row(headline, level),
+                    row(compared, headline, level),
                     new Measurement().with(headline.figure(), value).with(RATIO, headline.ratio(value)));
         }
     }
 
-    private static Row row(Headline headline, Durability level) {
-        return new Row(headline.workload(), CARAVAN, level.name());
+    private static Row row(Compared compared, Headline headline, Durability level) {
+        return new Row(compared.name() + headline.suffix(), CARAVAN, level.name());
     }
 
     private void measureMachine(Turn turn) throws IOException {
@@ -103,7 +103,7 @@ final class Seeds implements Measure {
         Map<Row, String> remarks = new HashMap<>();
         for (Compared compared : all) {
             for (Headline headline : compared.headlines()) {
-                compared.levels().forEach(level -> remarks.put(row(headline, level), compared.differs()));
+                compared.levels().forEach(level -> remarks.put(row(compared, headline, level), compared.differs()));
             }
         }
         return new Table(
@@ -112,22 +112,8 @@ final class Seeds implements Measure {
                         + " nearest to the post's, and forced (`SYNC`). The headlines are copied from the posts and"
                         + " come from other machines. A ratio above 1 means that Caravan is better here; it compares"
                         + " machines as much as programs. `us each` is the median of the runs' means. Writes of one"
-                        + " kind end after " + Posts.MAX_SECONDS + " s at the latest.",
+                        + " kind end after " + Work.MAX_SECONDS + " s at the latest.",
                 results,
                 remarks);
-    }
-
-    @Override
-    public List<Picture> pictures() {
-        RatioPicture picture = new RatioPicture();
-        for (Compared compared : all) {
-            for (Headline headline : compared.headlines()) {
-                picture.add(
-                        headline.label(),
-                        results.median(row(headline, compared.levels().get(0)), RATIO),
-                        results.median(row(headline, Durability.SYNC), RATIO));
-            }
-        }
-        return List.of(picture.picture());
     }
 }

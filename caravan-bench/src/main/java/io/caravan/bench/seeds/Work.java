@@ -1,33 +1,291 @@
 package io.caravan.bench.seeds;
 
+import io.caravan.CaravanException;
 import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.VerifyReport;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.bench.Directories;
+import io.caravan.bench.load.OpenLoop;
+import io.caravan.bench.load.RespAppends;
+import io.caravan.bench.network.Caravan;
+import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Turn;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
 
-/** A workload from a post, run on Caravan. */
+/** A workload from a post, which runs on a fresh Caravan. Its documents are small, of JSON, one in each list. */
+@FunctionalInterface
 interface Work {
     /** Time of one operation. */
     Figure MICROS_EACH = new Figure("us each", "%,.3f");
 
-    /** A description for people. */
-    String name();
+    /** The longest time for which {@link #streamed} writes. */
+    int MAX_SECONDS = 4;
 
-    /**
-     * Runs at the given level, on files that are deleted before it returns. The result contains the figures of all its
-     * headlines.
-     */
+    double NANOS_PER_SECOND = 1e9;
+    double NANOS_PER_MICRO = 1e3;
+    double MICROS_PER_MILLI = 1e3;
+    double BYTES_PER_MB = 1e6;
+    int BATCH = 1_000;
+    int DOCUMENT_BYTES = 200;
+
+    /** The flush at the end waits for all writes. */
+    WriteCallback FAILING_LOUDLY = new WriteCallback() {
+        @Override
+        public void success(long sequence) {}
+
+        @Override
+        public void failure(CaravanException problem) {
+            throw problem;
+        }
+    };
+
+    /** Runs at the given level, on files that are deleted before it returns. */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
 
+    /** Work on a store that is open. */
+    interface OnStore {
+        Measurement run(DurableListStore store, Path directory)
+                throws IOException, InterruptedException, ExecutionException;
+    }
+
+    /** Runs the work on a fresh store in the turn's directory; the work may close it. */
+    private static Work onStore(OnStore work) {
+        return (turn, level) -> {
+            Path path = turn.work().resolve("store");
+            try (DurableListStore store = DurableListStore.open(
+                    StoreConfig.builder(path).durability(level).build())) {
+                return work.run(store, path);
+            } finally {
+                Directories.delete(path);
+            }
+        };
+    }
+
+    private static double secondsSince(long startNanos) {
+        return (System.nanoTime() - startNanos) / NANOS_PER_SECOND;
+    }
+
+    private static byte[] document(int number) {
+        String head = "{\"id\":" + number + ",\"name\":\"user-" + number + "\",\"text\":\"";
+        return (head + "x".repeat(DOCUMENT_BYTES - head.length() - 2) + "\"}").getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Writes the documents that the lines are, in batches that are each waited for. */
+    private static void fill(ListStore store, BufferedReader lines)
+            throws IOException, InterruptedException, ExecutionException {
+        int id = 0;
+        for (String line = lines.readLine(); line != null; ) {
+            WriteBatch batch = WriteBatch.create();
+            for (int i = 0; i < BATCH && line != null; i++) {
+                batch.append(id++, line.getBytes(StandardCharsets.UTF_8));
+                line = lines.readLine();
+            }
+            CompletableFuture<Long> written = new CompletableFuture<>();
+            store.write(batch, WriteCallback.completing(written));
+            written.get();
+        }
+    }
+
+    /** Writes so many documents from a file, a line each; tells how long that took, without the file's making. */
+    private static double fill(ListStore store, Path directory, int documents)
+            throws IOException, InterruptedException, ExecutionException {
+        Path file = directory.resolveSibling("documents.jsonl");
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < documents; i++) {
+            lines.add(new String(document(i), StandardCharsets.US_ASCII));
+        }
+        Files.write(file, lines);
+        try (BufferedReader reader = Files.newBufferedReader(file)) {
+            long start = System.nanoTime();
+            fill(store, reader);
+            return secondsSince(start);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Writes documents from a file, in batches that are each waited for. */
+    static Work batched(int documents) {
+        return onStore((store, directory) -> {
+            double seconds = fill(store, directory, documents);
+            return new Measurement()
+                    .with(Figure.APPENDS_PER_SECOND, documents / seconds)
+                    .with(Figure.SECONDS, seconds);
+        });
+    }
+
+    /** Opens a cleanly closed store. */
+    static Work opened(int documents) {
+        return onStore((store, directory) -> {
+            fill(store, directory, documents);
+            store.close();
+            long start = System.nanoTime();
+            try (DurableListStore again = DurableListStore.open(directory)) {
+                return new Measurement().with(Figure.SECONDS, secondsSince(start));
+            }
+        });
+    }
+
+    /** Verifies a closed store from each of its checkpoints. */
+    static Work verified(int documents) {
+        return onStore((store, directory) -> {
+            fill(store, directory, documents);
+            store.close();
+            long start = System.nanoTime();
+            VerifyReport report = DurableListStore.verify(directory, VerifyReport.Progress.NONE);
+            double seconds = secondsSince(start);
+            if (!report.clean()) {
+                throw new IOException("the store to verify is damaged: " + report);
+            }
+            return new Measurement().with(Figure.SECONDS, seconds);
+        });
+    }
+
+    /** Reads whole documents, or asks for lists that do not exist, one after another. */
+    static Work lookups(int documents, boolean hit, int millis) {
+        return onStore((store, directory) -> {
+            fill(store, directory, documents);
+            store.flush();
+            AtomicLong found = new AtomicLong();
+            byte[] copy = new byte[DOCUMENT_BYTES];
+            EntryStream reader = new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    value.get(copy, 0, value.remaining());
+                    found.setPlain(found.getPlain() + 1);
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            };
+            long start = System.nanoTime();
+            long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+            long lookups = 0;
+            do {
+                for (int i = 0; i < BATCH; i++) {
+                    store.get((hit ? 0 : documents) + lookups++ % documents, reader);
+                }
+            } while (System.nanoTime() - end < 0);
+            long nanos = System.nanoTime() - start;
+            if (found.get() != (hit ? lookups : 0)) {
+                throw new IOException(lookups + " lookups found " + found + " documents");
+            }
+            return new Measurement().with(MICROS_EACH, nanos / NANOS_PER_MICRO / lookups);
+        });
+    }
+
     /**
-     * Work and the headlines that it is compared with.
+     * One producer that writes to lists in turn at full speed; the clock stops when the last write has reached the
+     * durability level.
      *
-     * @param levels durability levels to run at: the one nearest to the headlines' first, then {@code SYNC} if that is
-     *     stronger
-     * @param differs how it differs from the post, in a sentence
+     * @param warm whether as many writes go to the same lists first, so that the store has reached its size
      */
-    record Compared(Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
+    static Work streamed(int count, int lists, int valueBytes, boolean warm) {
+        return onStore((store, directory) -> {
+            if (warm) {
+                stream(store, count, lists, valueBytes);
+            }
+            long start = System.nanoTime();
+            int written = stream(store, count, lists, valueBytes);
+            double seconds = secondsSince(start);
+            return new Measurement()
+                    .with(Figure.APPENDS_PER_SECOND, written / seconds)
+                    .with(Figure.VALUE_MB_PER_SECOND, (double) written * valueBytes / BYTES_PER_MB / seconds);
+        });
+    }
+
+    private static int stream(ListStore store, int count, int lists, int valueBytes) {
+        byte[] value = new byte[valueBytes];
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
+        int written = 0;
+        for (; written < count && System.nanoTime() - end < 0; written++) {
+            store.append(written % lists, value, FAILING_LOUDLY);
+        }
+        store.flush();
+        return written;
+    }
+
+    /**
+     * Threads that each write to lists of their own and wait for each write, for a given time.
+     *
+     * @param valueBytes 0 for a document
+     */
+    static Work waiting(int threads, int valueBytes, int millis) {
+        return onStore((store, directory) -> {
+            ExecutorService pool = Executors.newFixedThreadPool(threads);
+            try {
+                long start = System.nanoTime();
+                long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+                List<Future<Integer>> writers = new ArrayList<>();
+                for (int i = 0; i < threads; i++) {
+                    int first = i;
+                    writers.add(pool.submit(() -> {
+                        int written = 0;
+                        do {
+                            int id = first + written++ * threads;
+                            store.append(id, valueBytes == 0 ? document(id) : new byte[valueBytes])
+                                    .get();
+                        } while (System.nanoTime() - end < 0);
+                        return written;
+                    }));
+                }
+                long written = 0;
+                for (Future<Integer> writer : writers) {
+                    written += writer.get();
+                }
+                long nanos = System.nanoTime() - start;
+                return new Measurement()
+                        .with(Figure.APPENDS_PER_SECOND, written / (nanos / NANOS_PER_SECOND))
+                        .with(MICROS_EACH, nanos / NANOS_PER_MICRO / written);
+            } finally {
+                pool.shutdownNow();
+            }
+        });
+    }
+
+    /**
+     * Sends deltas at a fixed rate to a server over RESP, timed from when each was due; the server always forces.
+     *
+     * @param warmSeconds number of initial seconds that do not count
+     */
+    static Work live(OpenLoop.Plan plan, int warmSeconds) {
+        return (turn, level) -> {
+            RespAppends protocol = new RespAppends(plan.valueBytes());
+            OpenLoop.warmUp(plan, protocol);
+            try (RunningServer server = RunningServer.start(Caravan.asDelivered(), turn.work())) {
+                OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.resp()).run();
+                if (outcome.errors() + outcome.unanswered() > 0) {
+                    throw new IOException(
+                            outcome.errors() + " deltas were refused, " + outcome.unanswered() + " never answered");
+                }
+                Histogram waits = outcome.timeline().waitsFrom(warmSeconds);
+                return new Measurement()
+                        .with(Figure.P50_MILLIS, waits.getValueAtPercentile(50) / MICROS_PER_MILLI)
+                        .with(Figure.P98_MILLIS, waits.getValueAtPercentile(98) / MICROS_PER_MILLI);
+            }
+        };
+    }
 }

@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
 final class GroupHosts implements AutoCloseable {
-    /** How long a group may take to serve again once all its hosts are up. */
-    static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** How long a host may take to come up, or to catch up, on a busy machine. */
-    static final Duration MUCH_PATIENCE = Duration.ofMinutes(2);
+    /** How long a host may take to come up or to catch up, and a group to serve once all are up, on a busy machine. */
+    static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration ASKING = Duration.ofSeconds(2);
     private static final long POLL_NANOS = 10_000_000;
@@ -78,12 +76,12 @@ final class GroupHosts implements AutoCloseable {
     }
 
     private void awaitUp(String host) throws IOException {
-        long deadline = System.nanoTime() + MUCH_PATIENCE.toNanos();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!Files.exists(plan.portFile(host))) {
             ChildJvm child = child(host);
             if (!child.alive() || System.nanoTime() > deadline) {
                 child.explainIfAlive();
-                throw new IOException("host " + host + " did not come up within " + MUCH_PATIENCE.toSeconds()
+                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
                         + " s; its output is in " + plan.log(host));
             }
             LockSupport.parkNanos(POLL_NANOS);

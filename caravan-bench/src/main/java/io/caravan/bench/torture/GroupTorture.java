@@ -249,13 +249,13 @@ final class GroupTorture {
     private void awaitAllAlike() throws IOException {
         String leader = awaitService();
         long reached = hosts.state(leader).map(HostLink.State::applied).orElse(0L);
-        long end = System.nanoTime() + GroupHosts.MUCH_PATIENCE.toNanos();
+        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
         for (String host : hosts.ids()) {
             while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
                 hosts.startThoseThatEnded();
                 if (System.nanoTime() > end) {
                     throw new IOException("host " + host + " has not caught up within "
-                            + GroupHosts.MUCH_PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                            + GroupHosts.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }

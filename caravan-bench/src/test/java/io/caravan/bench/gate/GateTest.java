@@ -8,9 +8,9 @@ import io.caravan.bench.Main;
 import io.caravan.testing.simulator.SabotagedBuild;
 import io.caravan.testing.simulator.SourceEdit;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The gate passes this build and fails builds that were slowed on purpose. */
+/** The gate notices builds that were slowed on purpose. */
 class GateTest {
     private static final Path CORE = Path.of("../caravan-core");
 
@@ -31,8 +31,7 @@ class GateTest {
                 Ratio.APPEND_CPU,
                 new SourceEdit("engine/ListChanges", "        state.counters.appendedBytes += length;\n", """
                                 state.counters.appendedBytes += length;
-                                long end = System.nanoTime() + 5_000;
-                                while (System.nanoTime() < end) {
+                                for (int i = 0; i < 1_000; i++) {
                                     Thread.onSpinWait();
                                 }
                         """)),
@@ -69,31 +68,53 @@ class GateTest {
         }
     }
 
+    /** Counts, or processor time that is ten times what it may be: how busy the machine is does not matter. */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
-    void fitsTheSource(Slowdown slowdown) throws IOException {
-        assertThat(SabotagedBuild.sources(CORE, slowdown.edits)).isNotEmpty();
+    void aBuildThatIsSlowerIsOverItsCeiling(Slowdown slowdown) throws Exception {
+        double ceiling = Ceilings.read(true).get(slowdown.ratio).most();
+        if (slowdown != Slowdown.BUSY_APPENDS) {
+            assertThat(measured(slowdown.ratio, List.of())).isPositive().isLessThanOrEqualTo(ceiling);
+        }
+        assertThat(measured(slowdown.ratio, slowdown.edits)).isGreaterThan(ceiling);
     }
 
-    @ParameterizedTest
-    @EnumSource(Slowdown.class)
-    @Tag("alone")
-    void stopsABuildThatIsSlower(Slowdown slowdown) throws Exception {
-        SabotagedBuild build = SabotagedBuild.of(CORE, slowdown.edits, directory);
-        assertThat(gate(build)).isEqualTo(1);
-        assertThat(over()).contains(slowdown.ratio.title());
+    /** The ratio of a build with these edits. */
+    private double measured(Ratio ratio, List<SourceEdit> edits) throws Exception {
+        Path folder = Files.createTempDirectory(directory, "build");
+        SabotagedBuild build = SabotagedBuild.of(CORE, edits, folder);
+        Object there = build.loadClass(Ratio.class.getName()).getEnumConstants()[ratio.ordinal()];
+        Method open = there.getClass().getDeclaredMethod("open", Path.class, boolean.class);
+        open.setAccessible(true);
+        Method round = build.loadClass(Probe.class.getName()).getDeclaredMethod("round");
+        round.setAccessible(true);
+        try (AutoCloseable probe = (AutoCloseable) open.invoke(there, folder.resolve("work"), true)) {
+            return (double) round.invoke(probe);
+        }
     }
 
+    /** Whether a build passes on this machine is for {@code scripts/bench gate} to say. */
     @Test
-    @Tag("alone")
-    void letsThisBuildThrough() throws Exception {
-        assertThat(gate(SabotagedBuild.of(CORE, List.of(), directory))).isZero();
-        assertThat(over()).isEmpty();
-        assertThat(ratios()).hasSameSizeAs(Ratio.values());
-        for (JsonNode ratio : ratios()) {
+    @Tag("thorough")
+    void theStatusSaysWhetherAnyRatioIsOver() throws IOException {
+        Path out = directory.resolve("out");
+        int status = Main.run(
+                "gate",
+                "--quick",
+                "--out",
+                out.toString(),
+                "--dir",
+                directory.resolve("work").toString());
+        JsonNode ratios =
+                new ObjectMapper().readTree(out.resolve("gate.json").toFile()).path("ratios");
+        assertThat(ratios).hasSameSizeAs(Ratio.values());
+        boolean over = false;
+        for (JsonNode ratio : ratios) {
             assertThat(ratio.path("median").asDouble()).as(ratio.toString()).isPositive();
             assertThat(ratio.path("meaning").asText()).isNotEmpty();
+            over |= ratio.path("over").asBoolean();
         }
+        assertThat(status).isEqualTo(over ? 1 : 0);
     }
 
     @Test
@@ -101,36 +122,5 @@ class GateTest {
         Path something = Files.createFile(directory.resolve("something"));
         assertThat(Main.run("gate", "--quick", "--dir", directory.toString())).isEqualTo(2);
         assertThat(something).exists();
-    }
-
-    /** Returns the exit status. */
-    private int gate(SabotagedBuild build) throws ReflectiveOperationException {
-        String[] arguments = {
-            "gate",
-            "--quick",
-            "--out",
-            directory.resolve("out").toString(),
-            "--dir",
-            directory.resolve("work").toString()
-        };
-        return (int) build.loadClass(Main.class.getName())
-                .getMethod("run", String[].class)
-                .invoke(null, (Object) arguments);
-    }
-
-    private JsonNode ratios() throws IOException {
-        return new ObjectMapper()
-                .readTree(directory.resolve("out").resolve("gate.json").toFile())
-                .path("ratios");
-    }
-
-    private List<String> over() throws IOException {
-        List<String> over = new ArrayList<>();
-        for (JsonNode ratio : ratios()) {
-            if (ratio.path("over").asBoolean()) {
-                over.add(ratio.path("ratio").asText());
-            }
-        }
-        return over;
     }
 }

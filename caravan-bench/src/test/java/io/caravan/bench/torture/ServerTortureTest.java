@@ -26,7 +26,7 @@ class ServerTortureTest {
     }
 
     @Test
-    @Tag("rounds")
+    @Tag("thorough")
     void norOfAServerWithSeveralGroups() throws IOException, InterruptedException {
         lostNothing(torture(ServerProcess.MAIN, 3, FEW_ROUNDS));
     }

@@ -16,11 +16,17 @@ final class Coroutine {
     });
 
     private final Semaphore resumed = new Semaphore(0);
-    private final Semaphore stopped = new Semaphore(0);
+    private final Semaphore stopped;
     private boolean done;
 
     /** Begins when it is first resumed. */
     Coroutine(Runnable body) {
+        this(body, new Semaphore(0));
+    }
+
+    /** One of several that {@linkplain #switchTo switch to} each other; the resumer of one waits for any to stop. */
+    Coroutine(Runnable body, Semaphore stopped) {
+        this.stopped = stopped;
         CARRIERS.execute(() -> {
             resumed.acquireUninterruptibly();
             try {
@@ -41,6 +47,12 @@ final class Coroutine {
     /** Stops here until somebody resumes it. Called by the code itself. */
     void suspend() {
         stopped.release();
+        resumed.acquireUninterruptibly();
+    }
+
+    /** Stops here and goes on with another one. Called by the code itself. */
+    void switchTo(Coroutine other) {
+        other.resumed.release();
         resumed.acquireUninterruptibly();
     }
 

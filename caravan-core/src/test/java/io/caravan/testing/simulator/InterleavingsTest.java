@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Explores how a few threads may interleave on one store; a hundred thousand ways in the profile {@code thorough}. */
 class InterleavingsTest {
-    private static final int INTERLEAVINGS = Rounds.of(250, 20_000);
+    private static final int INTERLEAVINGS = Rounds.of(75, 20_000);
     /** Many more than it takes: about one seed in a hundred finds the rarest of the sabotages. */
     private static final int SEEDS = 3_000;
 

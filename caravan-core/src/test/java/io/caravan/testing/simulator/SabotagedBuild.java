@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
@@ -23,10 +25,12 @@ public final class SabotagedBuild extends ClassLoader {
     private static final String CLASSES = "classes";
 
     private final Path classes;
+    private final Set<String> interleaved;
 
-    private SabotagedBuild(Path classes) {
+    private SabotagedBuild(Path classes, Set<String> interleaved) {
         super(SabotagedBuild.class.getClassLoader());
         this.classes = classes;
+        this.interleaved = interleaved;
     }
 
     /** Compiles the sabotaged files of the module in the working directory into an empty folder. */
@@ -41,7 +45,12 @@ public final class SabotagedBuild extends ClassLoader {
         if (!sources.isEmpty()) {
             compile(write(sources, module.resolve(SOURCES), folder.resolve("sources")), classes);
         }
-        return new SabotagedBuild(classes);
+        return new SabotagedBuild(classes, Set.of());
+    }
+
+    /** The same build, in which threads may switch in the middle of these classes and of those nested in them. */
+    public SabotagedBuild interleaving(Class<?>... those) {
+        return new SabotagedBuild(classes, Stream.of(those).map(Class::getName).collect(Collectors.toSet()));
     }
 
     /** The files that the edits are for, as edited; fails when an edit does not fit. */
@@ -103,6 +112,9 @@ public final class SabotagedBuild extends ClassLoader {
         byte[] bytes = read(name.replace('.', '/') + ".class");
         if (bytes == null) {
             throw new ClassNotFoundException(name);
+        }
+        if (interleaved.contains(name.replaceFirst("\\$.*", ""))) {
+            bytes = SwitchPoints.into(bytes);
         }
         return defineClass(name, bytes, 0, bytes.length);
     }

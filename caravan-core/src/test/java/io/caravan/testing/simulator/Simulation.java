@@ -22,7 +22,6 @@ final class Simulation {
 
     static final RandomOperations.Shape SHAPE = new RandomOperations.Shape(12, MAX_VALUE_BYTES, 4 * KIB);
 
-    private final int lives;
     private final boolean clientsFlush;
     private final boolean mixesLevels;
     private final boolean interleaves;
@@ -33,11 +32,6 @@ final class Simulation {
     private long cuts;
 
     Simulation(long seed, boolean told) {
-        this(seed, told, LIVES);
-    }
-
-    Simulation(long seed, boolean told, int lives) {
-        this.lives = lives;
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
@@ -62,13 +56,13 @@ final class Simulation {
                 .build();
     }
 
-    /** Lives it all, or up to the first failure, which it throws. */
-    void run() {
+    /** Lives it all, or until a life ends with at least so many cuts, or up to the first failure, which it throws. */
+    void run(long enoughCuts) {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
         boolean failed = false;
         boolean powerLost = false;
-        for (int i = 0; i < lives; i++) {
+        for (int i = 0; i < LIVES && cuts < enoughCuts; i++) {
             Life life = new Life(this, disk, history, failed, powerLost);
             life.live();
             checkNoFailure();

@@ -97,7 +97,7 @@ public final class Simulator {
     private void simulate(long seed) {
         Simulation simulation = new Simulation(seed, false);
         try {
-            simulation.run();
+            simulation.run(cuts - done.get());
         } catch (RuntimeException | Error problem) {
             Failure first = new Failure(seed, simulation.cuts(), failureOf(problem), List.of());
             if (failure.compareAndSet(null, first)) {
@@ -118,7 +118,7 @@ public final class Simulator {
     private static Failure retold(Failure first) {
         Simulation simulation = new Simulation(first.seed(), true);
         try {
-            simulation.run();
+            simulation.run(Long.MAX_VALUE);
         } catch (RuntimeException | Error problem) {
             return new Failure(
                     first.seed(),

@@ -32,6 +32,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not the expected document. */
 @Command(
@@ -105,7 +106,7 @@ public final class Main {
     private static int correct(ParameterException wrong, String[] args, Settings settings) {
         CommandLine command = wrong.getCommandLine();
         command.getErr()
-                .println("caravan: " + printable(wrong) + source(wrong, args, settings) + " (see "
+                .println("caravan: " + printable(wrong) + source(wrong, args, settings) + suggestion(wrong) + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
@@ -117,6 +118,15 @@ public final class Main {
             return "";
         }
         return ", from " + settings.source(option);
+    }
+
+    /** The known command or option that a mistyped one resembles most. */
+    private static String suggestion(ParameterException wrong) {
+        if (wrong instanceof UnmatchedArgumentException unknown
+                && !unknown.getSuggestions().isEmpty()) {
+            return "; did you mean '" + unknown.getSuggestions().get(0) + "'?";
+        }
+        return "";
     }
 
     /** The message may quote a document's name, or another argument, of any characters. */

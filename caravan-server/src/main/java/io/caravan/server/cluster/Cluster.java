@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,7 @@ public final class Cluster {
     private final List<OtherGroup> others;
     private final List<GroupView> groups;
     private volatile @Nullable GroupMember member;
+    private volatile Supplier<Optional<ClusterHost>> heard = Optional::empty;
     private volatile boolean serving;
 
     /**
@@ -62,6 +64,12 @@ public final class Cluster {
     /** This host takes part from now on. */
     public void joined(GroupMember started) {
         member = started;
+        follow(() -> started.leader().flatMap(group::described));
+    }
+
+    /** Takes who leads this host's group from here. */
+    void follow(Supplier<Optional<ClusterHost>> leader) {
+        heard = leader;
     }
 
     /**
@@ -161,10 +169,7 @@ public final class Cluster {
         if (serving) {
             return Optional.of(self);
         }
-        GroupMember here = member;
-        return here == null
-                ? Optional.empty()
-                : here.leader().flatMap(group::described).filter(known -> !known.equals(self));
+        return heard.get().filter(known -> !known.equals(self));
     }
 
     /** What time it is for this view of the cluster. */

@@ -353,7 +353,6 @@ final class DocumentWrites {
         }
     }
 
-    /** The group of the first name, which is that of all where they can be changed together. */
     /** The name under which an import waits that is to replace a document: it is as likely as not in the same space. */
     private DocumentName beside(DocumentName name) {
         byte[] whole = name.toBytes();
@@ -370,6 +369,7 @@ final class DocumentWrites {
         }
     }
 
+    /** The group of the first name, which is that of all where they can be changed together. */
     private int groupOf(Collection<DocumentName> names) {
         return catalog.groups() == 1 || names.isEmpty()
                 ? 0

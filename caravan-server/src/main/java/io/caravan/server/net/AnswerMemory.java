@@ -56,15 +56,13 @@ public final class AnswerMemory extends ChannelDuplexHandler {
     }
 
     /** Counts bytes that part of an answer takes, or, with a negative number, takes no more. */
-    public void hold(long bytes) {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
+    public synchronized void hold(long bytes) {
+        if (!closed) {
             heldBytes += bytes;
             changedNanos = budget.nanoTime();
+            // Under the lock, or the end of the connection could give back what is not counted yet.
+            budget.add(bytes);
         }
-        budget.add(bytes);
     }
 
     public synchronized long heldBytes() {

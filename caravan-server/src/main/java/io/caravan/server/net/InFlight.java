@@ -38,8 +38,8 @@ public final class InFlight extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean waiting;
-    /** Whether it waits with part of a request and nothing else. Others read it only once this is in the queue. */
-    private boolean waitsBegun;
+    /** Whether it waits with part of a request and nothing else; others read it. */
+    private volatile boolean waitsBegun;
 
     private boolean paused;
     /** Whether only the client can bring this connection on; others read it. */
@@ -59,7 +59,10 @@ public final class InFlight extends ChannelDuplexHandler {
         budget.opened(this);
     }
 
-    /** Sets what runs, on the event loop, when {@link #mayRead} has returned false and should be called again. */
+    /**
+     * Sets what runs, on the event loop, when {@link #mayRead} or {@link #mayDecodeOrWake} has returned false and should be
+     * called again.
+     */
     public void onRoom(Runnable action) {
         onRoom = action;
     }
@@ -139,6 +142,14 @@ public final class InFlight extends ChannelDuplexHandler {
         return closed || decodedBytes < limitBytes && budget.admits(this, begun());
     }
 
+    /**
+     * As {@link #mayDecode}; when only the others leave no room, {@link #onRoom}'s action is run when there may be. For a
+     * request that has come completely: no more input may follow that would have it looked at again.
+     */
+    public boolean mayDecodeOrWake() {
+        return mayDecode() || decodedBytes < limitBytes && admitsOrWait(begun());
+    }
+
     public void requestCame() {
         cameWhole = true;
         // What follows is another request.
@@ -192,12 +203,11 @@ public final class InFlight extends ChannelDuplexHandler {
 
     /** Asks again once it is known to wait, as what it waits for may just have come. */
     private boolean admitsOrWait(boolean begun) {
-        if (waiting) {
-            return false;
-        }
-        waiting = true;
         waitsBegun = begun;
-        budget.await(this);
+        if (!waiting) {
+            waiting = true;
+            budget.await(this);
+        }
         return budget.admits(this, begun);
     }
 

@@ -23,6 +23,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -129,14 +130,30 @@ public final class Network implements AutoCloseable {
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            throw new IOException(
-                    "cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
-                            + bound.cause().getMessage() + "; is another server running? choose another address with "
-                            + option,
-                    bound.cause());
+            throw cannotListen(address, option, bound.cause());
         }
         listeners.add(bound.channel());
         return (InetSocketAddress) bound.channel().localAddress();
+    }
+
+    /**
+     * Throws {@link IOException}, as {@link #listen} would, when another process listens on the address: a server that
+     * finds this out first has made no store and claimed no archive.
+     */
+    public static void requireFree(InetSocketAddress address, String option) throws IOException {
+        try (ServerSocket trial = new ServerSocket()) {
+            trial.setReuseAddress(true);
+            trial.bind(address);
+        } catch (IOException busy) {
+            throw cannotListen(address, option, busy);
+        }
+    }
+
+    private static IOException cannotListen(InetSocketAddress address, String option, Throwable cause) {
+        return new IOException(
+                "cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + cause.getMessage()
+                        + "; is another server running? choose another address with " + option,
+                cause);
     }
 
     /** Sets up each new connection of one listener, or refuses it. */

@@ -81,143 +81,141 @@ class ClusterHostsTest {
     }
 
     @Test
-    void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne() throws Exception {
+    void hostsComeAndGo() throws Exception {
         try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
-            ClusterHost leader = cluster.awaitLeader();
-            assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
-            ClusterHost d = cluster.join("d");
-            assertThat(call(cluster, leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
-            for (String id : List.of("a", "b", "c", "d")) {
-                Eventually.await(
-                        "host " + id + " knows the new one",
-                        () -> cluster.view(id).hosts().stream()
-                                .map(ClusterHost::id)
-                                .toList()
-                                .equals(List.of("a", "b", "c", "d")));
-            }
-            for (ClusterHost host : List.of(leader, d)) {
-                assertThat(call(cluster, host, "CLUSTER", "SLOTS"))
-                        .contains(":" + d.resp().port() + ",");
-                assertThat(call(cluster, host, "CLUSTER", "NODES"))
-                        .contains(d.resp() + "@" + d.peer().port());
-                assertThat(call(cluster, host, "CLUSTER", "SHARDS"))
-                        .contains(":" + d.resp().port() + ",");
-                assertThat(call(cluster, host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
-                assertThat(call(cluster, host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
-                assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
-                assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
-            }
-            assertThat(call(cluster, d, "RPUSH", "kept", "value"))
-                    .startsWith("-MOVED")
-                    .endsWith(leader.resp().toString());
-            Eventually.await(
-                    "the new host has everything", () -> cluster.view("d").behind() == 0);
-            assertThat(page(d, "/readyz")).contains("\"ready\"");
-
-            ClusterHost leaves = cluster.hosts().stream()
-                    .filter(host -> !host.equals(leader))
-                    .findFirst()
-                    .orElseThrow();
-            ClusterCommandRun refusal = remove(leaves, leader);
-            assertThat(refusal.exitCode()).isEqualTo(1);
-            assertThat(refusal.text()).contains("answered a moment ago: stop it first");
-            cluster.stop(leaves.id());
-            awaitSilent(cluster, leader, leaves);
-            ClusterCommandRun removal = remove(leaves, leader);
-            assertThat(removal.exitCode()).as(removal.text()).isZero();
-            assertThat(removal.text())
-                    .contains(
-                            "removes host " + leaves.id() + "; it cannot come back",
-                            "3 hosts survive the loss of 1",
-                            "the cluster has the hosts ");
-            cluster.restart(leaves.id());
-            ClusterServer removed = cluster.server(leaves.id());
-            removed.awaitFailure();
-            assertThat(removed.removed()).isTrue();
-            assertThat(call(cluster, leader, "CLUSTER", "NODES"))
-                    .doesNotContain(leaves.resp().toString());
-            assertThat(page(leader, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
-            assertThat(call(cluster, leader, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+            changesThatMakeNoSenseAreRefused(cluster);
+            everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(cluster);
+            aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(cluster);
         }
     }
 
-    @Test
-    void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith() throws Exception {
-        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
-            ClusterHost leader = cluster.awaitLeader();
-            assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
-            ClusterHost dead = cluster.follower();
-            cluster.stop(dead.id());
-            ClusterHost d = cluster.join("d");
-            awaitSilent(cluster, leader, dead);
-            ClusterCommandRun run = ClusterCommandRun.of(
-                    "replace",
-                    dead.id(),
-                    "d",
-                    "--cluster-file",
-                    file(cluster, d).toString(),
-                    "--json",
-                    "--server",
-                    leader.resp().toString());
-            assertThat(run.exitCode()).as(run.text()).isZero();
-            assertThat(run.text()).contains("\"hosts\":[").contains("\"d\"").doesNotContain("\"" + dead.id() + "\"");
-            cluster.lead(d);
-            assertThat(call(cluster, d, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
-
-            // The first hosts were started with a file that does not name the new one.
-            String other = cluster.hosts().stream()
-                    .map(ClusterHost::id)
-                    .filter(id -> !id.equals(dead.id()))
-                    .findFirst()
-                    .orElseThrow();
-            cluster.stop(other);
-            cluster.restart(other);
-            // It may have been stopped before it heard that the dead host was replaced.
+    private void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(TestCluster cluster) throws Exception {
+        ClusterHost leader = cluster.awaitLeader();
+        assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
+        ClusterHost d = cluster.join("d");
+        assertThat(call(cluster, leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
+        for (String id : List.of("a", "b", "c", "d")) {
             Eventually.await(
-                    "the host that was started again knows who leads, and who has left",
-                    () -> cluster.view(other).leader().equals(Optional.of(d))
-                            && !cluster.view(other).hosts().contains(dead));
-            assertThat(cluster.view(other).hosts()).contains(d);
+                    "host " + id + " knows the new one",
+                    () -> cluster.view(id).hosts().stream()
+                            .map(ClusterHost::id)
+                            .toList()
+                            .equals(List.of("a", "b", "c", "d")));
         }
+        for (ClusterHost host : List.of(leader, d)) {
+            assertThat(call(cluster, host, "CLUSTER", "SLOTS"))
+                    .contains(":" + d.resp().port() + ",");
+            assertThat(call(cluster, host, "CLUSTER", "NODES"))
+                    .contains(d.resp() + "@" + d.peer().port());
+            assertThat(call(cluster, host, "CLUSTER", "SHARDS"))
+                    .contains(":" + d.resp().port() + ",");
+            assertThat(call(cluster, host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
+            assertThat(call(cluster, host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
+            assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
+        }
+        assertThat(call(cluster, d, "RPUSH", "kept", "value"))
+                .startsWith("-MOVED")
+                .endsWith(leader.resp().toString());
+        Eventually.await("the new host has everything", () -> cluster.view("d").behind() == 0);
+        assertThat(page(d, "/readyz")).contains("\"ready\"");
+
+        ClusterHost leaves = cluster.hosts().stream()
+                .filter(host -> !host.equals(leader))
+                .findFirst()
+                .orElseThrow();
+        ClusterCommandRun refusal = remove(leaves, leader);
+        assertThat(refusal.exitCode()).isEqualTo(1);
+        assertThat(refusal.text()).contains("answered a moment ago: stop it first");
+        cluster.stop(leaves.id());
+        awaitSilent(cluster, leader, leaves);
+        ClusterCommandRun removal = remove(leaves, leader);
+        assertThat(removal.exitCode()).as(removal.text()).isZero();
+        assertThat(removal.text())
+                .contains(
+                        "removes host " + leaves.id() + "; it cannot come back",
+                        "3 hosts survive the loss of 1",
+                        "the cluster has the hosts ");
+        cluster.restart(leaves.id());
+        ClusterServer removed = cluster.server(leaves.id());
+        removed.awaitFailure();
+        assertThat(removed.removed()).isTrue();
+        cluster.stop(leaves.id());
+        assertThat(call(cluster, leader, "CLUSTER", "NODES"))
+                .doesNotContain(leaves.resp().toString());
+        assertThat(page(leader, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
+        assertThat(call(cluster, leader, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
     }
 
-    @Test
-    void changesThatMakeNoSenseAreRefused() throws Exception {
-        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
-            ClusterHost leader = cluster.awaitLeader();
-            ClusterHost follower = cluster.follower();
-            assertThat(call(cluster, follower, "CARAVAN.HOSTS", "REMOVE", "a"))
-                    .startsWith("-ERR this host follows: ask host " + leader.id());
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", "z"))
-                    .startsWith("-ERR the group has no host z");
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", leader.id()))
-                    .contains("leads: hand leadership");
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
-                    .contains("'nowhere' is not HOST:PORT");
-            assertThat(call(
-                            cluster,
-                            leader,
-                            "CARAVAN.HOSTS",
-                            "ADD",
-                            "d",
-                            "127.0.0.1:1",
-                            follower.http().toString(),
-                            "127.0.0.1:3"))
-                    .contains("host " + follower.id() + " has the address " + follower.http() + " already");
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
-                    .contains("needs three addresses");
-            assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
-                    .contains("a host's id has");
-            ClusterCommandRun run = ClusterCommandRun.of(
-                    "add",
-                    "x",
-                    "--cluster-file",
-                    file(cluster).toString(),
-                    "--server",
-                    leader.resp().toString());
-            assertThat(run.exitCode()).isEqualTo(1);
-            assertThat(run.text()).contains("the cluster has no host 'x'");
-        }
+    private void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(TestCluster cluster) throws Exception {
+        ClusterHost leader = cluster.awaitLeader();
+        ClusterHost dead = cluster.follower();
+        cluster.stop(dead.id());
+        ClusterHost e = cluster.join("e");
+        awaitSilent(cluster, leader, dead);
+        ClusterCommandRun run = ClusterCommandRun.of(
+                "replace",
+                dead.id(),
+                "e",
+                "--cluster-file",
+                file(cluster, e).toString(),
+                "--json",
+                "--server",
+                leader.resp().toString());
+        assertThat(run.exitCode()).as(run.text()).isZero();
+        assertThat(run.text()).contains("\"hosts\":[").contains("\"e\"").doesNotContain("\"" + dead.id() + "\"");
+        cluster.lead(e);
+        assertThat(call(cluster, e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+
+        // The first hosts were started with a file that does not name the new one.
+        String other = cluster.hosts().stream()
+                .map(ClusterHost::id)
+                .filter(id -> cluster.server(id) != null)
+                .findFirst()
+                .orElseThrow();
+        cluster.stop(other);
+        cluster.restart(other);
+        // It may have been stopped before it heard that the dead host was replaced.
+        Eventually.await(
+                "the host that was started again knows who leads, and who has left",
+                () -> cluster.view(other).leader().equals(Optional.of(e))
+                        && !cluster.view(other).hosts().contains(dead));
+        assertThat(cluster.view(other).hosts()).contains(e);
+    }
+
+    private void changesThatMakeNoSenseAreRefused(TestCluster cluster) throws Exception {
+        ClusterHost leader = cluster.awaitLeader();
+        ClusterHost follower = cluster.follower();
+        assertThat(call(cluster, follower, "CARAVAN.HOSTS", "REMOVE", "a"))
+                .startsWith("-ERR this host follows: ask host " + leader.id());
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", leader.id()))
+                .contains("leads: hand leadership");
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
+                .contains("'nowhere' is not HOST:PORT");
+        assertThat(call(
+                        cluster,
+                        leader,
+                        "CARAVAN.HOSTS",
+                        "ADD",
+                        "d",
+                        "127.0.0.1:1",
+                        follower.http().toString(),
+                        "127.0.0.1:3"))
+                .contains("host " + follower.id() + " has the address " + follower.http() + " already");
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
+                .contains("needs three addresses");
+        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
+                .contains("a host's id has");
+        ClusterCommandRun run = ClusterCommandRun.of(
+                "add",
+                "x",
+                "--cluster-file",
+                file(cluster).toString(),
+                "--server",
+                leader.resp().toString());
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.text()).contains("the cluster has no host 'x'");
     }
 }

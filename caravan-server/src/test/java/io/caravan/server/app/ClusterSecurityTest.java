@@ -53,7 +53,7 @@ class ClusterSecurityTest {
                 write("authority.pem", authority.getCertificatePathPEM()));
         HttpClient client =
                 HttpClient.newBuilder().sslContext(trusting(authority)).build();
-        try (TestCluster cluster = TestCluster.ofTwoGroups(directory, config -> secured(config, tls), tls)) {
+        try (TestCluster cluster = TestCluster.ofTwoGroups(directory, config -> secured(config, tls), tls, "d")) {
             ClusterHost leader = cluster.awaitLeader();
             ClusterHost follower = cluster.follower();
             ClusterHost ofOtherGroup = cluster.awaitLeader(1);

@@ -14,12 +14,14 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A cluster with {@code --cluster-reads strict}. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("thorough")
 class ClusterStrictReadsTest {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 

@@ -116,32 +116,31 @@ class LimitsTest {
 
     /** Clients push half mebibytes, which are not answered for a while; then all of them are. */
     private void pushMuch(int clientCount, int pushesEach, long limit) throws Exception {
-        String value = "v".repeat((int) MIB / 2);
-        List<Future<?>> pushes = new ArrayList<>();
+        byte[] value = new byte[(int) MIB / 2];
+        List<Flood> floods = new ArrayList<>();
         fixture.store.hold();
         for (int i = 0; i < clientCount; i++) {
-            RespClient client = connect();
-            String name = "k" + i;
-            pushes.add(clientThreads.submit(() -> {
-                for (int push = 0; push < pushesEach; push++) {
-                    client.send("RPUSH", name, value);
-                }
-                return null;
-            }));
+            byte[] push = RespClient.encode("RPUSH".getBytes(UTF_8), ("k" + i).getBytes(UTF_8), value);
+            floods.add(new Flood(fixture.server, push, pushesEach));
+            clients.add(floods.get(i).client);
         }
-        Eventually.await("the limit is reached", () -> inFlight() >= limit);
+        Flood.untilStuck(fixture.server, floods);
         // One read of each connection may go beyond, and one request that had begun.
         long slack = MIB + clientCount * MIB / 8;
-        Steadily.holds("within the limit", 300, () -> inFlight() < limit + slack);
-        assertThat(pushes).anyMatch(push -> !push.isDone());
+        assertThat(inFlight()).isBetween(limit, limit + slack);
+        assertThat(floods).anyMatch(flood -> !flood.hasSentAll());
+        List<Future<?>> rests = new ArrayList<>();
+        for (Flood flood : floods) {
+            rests.add(flood.sendRest());
+        }
         fixture.store.release();
-        for (RespClient client : clients) {
+        for (Flood flood : floods) {
             for (int answer = 1; answer <= pushesEach; answer++) {
-                assertThat(client.read()).isEqualTo(":" + answer);
+                assertThat(flood.client.read()).isEqualTo(":" + answer);
             }
         }
-        for (Future<?> push : pushes) {
-            push.get();
+        for (Future<?> rest : rests) {
+            rest.get();
         }
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
@@ -210,23 +209,6 @@ class LimitsTest {
     }
 
     @Test
-    void manyWholeRequestsMayTakeLongerThanOneMay() throws Exception {
-        // Long enough that a busy machine does not hold the client up for so long.
-        Duration limit = Duration.ofSeconds(1);
-        start(TestLimits.of(10, 16 * MIB, 64 * MIB, limit, NEVER));
-        RespClient client = connect();
-        byte[] ping = RespClient.encode("PING".getBytes(UTF_8));
-        long end = System.nanoTime() + 3 * limit.toNanos() / 2;
-        client.sendRaw(ping, 0, 3);
-        while (System.nanoTime() < end) {
-            // Always one that is not whole.
-            client.sendRaw(ping, 3, ping.length);
-            client.sendRaw(ping, 0, 3);
-            assertThat(client.read()).isEqualTo("+PONG");
-        }
-    }
-
-    @Test
     void anIdleConnectionIsClosedButNotOneThatWaitsForItsAnswer() throws Exception {
         start(TestLimits.of(10, 16 * MIB, 64 * MIB, LONG, SHORT));
         RespClient waiting = connect();
@@ -251,7 +233,9 @@ class LimitsTest {
             client.send("RPUSH", "k", "v");
         }
         fixture.store.awaitAccepted(pipeline);
-        Steadily.holds("no more", 200, () -> fixture.store.accepted() == pipeline);
+        Flood.turn(fixture.server.network());
+        Flood.turn(fixture.server.network());
+        assertThat(fixture.store.accepted()).isEqualTo(pipeline);
         fixture.store.release();
         for (int i = 1; i <= 3 * pipeline; i++) {
             assertThat(client.read()).isEqualTo(":" + i);

@@ -1,6 +1,7 @@
 package io.caravan.server.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
@@ -9,6 +10,9 @@ import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import java.net.InetAddress;
@@ -25,6 +29,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each figure that the dashboard and the alert rules name is there in a scrape of a server, with those labels. */
 class MonitoringTest {
@@ -71,6 +77,17 @@ class MonitoringTest {
                 .map(found ->
                         found.group(1) == null ? found.group(2) : found.group(1).replace("\\\"", "\""))
                 .toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyTransportThatThisMachineHasServesAndIsNamed(Transport transport) throws Exception {
+        assumeTrue(transport.unavailable() == null);
+        NetworkConfig network = new NetworkConfig(transport, 1, NetworkLimits.defaults(), null);
+        try (ServerFixture server = new ServerFixture(new MemoryListStore(), config -> config.withNetwork(network));
+                RespClient client = server.connect()) {
+            assertThat(client.call("INFO", "server")).contains("multiplexing_api:" + transport.label() + "\r\n");
+        }
     }
 
     @Test

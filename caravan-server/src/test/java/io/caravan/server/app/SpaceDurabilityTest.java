@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
-import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Offset;
@@ -40,7 +39,7 @@ class SpaceDurabilityTest {
 
     private void start(Durability level) throws IOException {
         HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
-        store = DurableListStore.open(StoreConfig.builder(folder.resolve("store"))
+        store = DurableListStore.open(SmallFiles.config(folder.resolve("store"))
                 .durability(level)
                 .checkpointFloorBytes(1L << 40)
                 .build());

@@ -57,12 +57,13 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /**
-     * A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and d, e and f.
+     * A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and others.
      *
      * @see #TestCluster(Path, UnaryOperator, GroupConfig.Tls)
      */
     public static TestCluster ofTwoGroups(
-            Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls) throws IOException {
+            Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls, String... others)
+            throws IOException {
         UUID id = UUID.randomUUID();
         return new TestCluster(
                 directory,
@@ -71,7 +72,7 @@ public final class TestCluster implements AutoCloseable {
                 false,
                 new ClusterFile(List.of(
                         ClusterGroup.of(id, SlotRange.ofGroup(0, 2), freeHosts("a", "b", "c")),
-                        ClusterGroup.of(id, SlotRange.ofGroup(1, 2), freeHosts("d", "e", "f")))));
+                        ClusterGroup.of(id, SlotRange.ofGroup(1, 2), freeHosts(others)))));
     }
 
     /**
@@ -132,7 +133,7 @@ public final class TestCluster implements AutoCloseable {
     private void start(String id, GroupConfig.Start start) throws IOException {
         ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
         ClusterHost host = file.host(id);
-        StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
+        StoreConfig store = SmallFiles.config(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
                 .build();
         GroupConfig group = new GroupConfig(

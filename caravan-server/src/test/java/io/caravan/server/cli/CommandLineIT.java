@@ -3,8 +3,10 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
+import io.caravan.server.app.SmallFiles;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,10 +38,9 @@ class CommandLineIT {
 
     @Test
     void toldToStopTailEndsWithZeroAfterWholeValues() throws Exception {
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            String address = "127.0.0.1:" + server.port();
-            assertThat(exitCode(start(address, "append", "d", "a", "b"))).isZero();
-            Process tail = start(address, "tail", "d", "--from", "0");
+        try (ServedStore server = new ServedStore()) {
+            CommandRun.of(server, "append", "d", "a", "b");
+            Process tail = start(server.address(), "tail", "d", "--from", "0");
             BufferedReader out = tail.inputReader(UTF_8);
             assertThat(out.readLine()).isEqualTo("a");
             assertThat(out.readLine()).isEqualTo("b");
@@ -53,7 +54,7 @@ class CommandLineIT {
 
     @Test
     void toldToStopLogEndsWithZeroAfterWholeLines() throws Exception {
-        try (ListStore store = DurableListStore.open(directory)) {
+        try (ListStore store = SmallFiles.open(directory)) {
             store.append(1, new byte[3]).join();
             Process log = start("", "log", directory.toString(), "--follow");
             BufferedReader out = log.inputReader(UTF_8);
@@ -64,6 +65,25 @@ class CommandLineIT {
             log.toHandle().destroy();
             assertThat(exitCode(log)).isZero();
             assertThat(out.readLine()).isNull();
+        }
+    }
+
+    /** A copy that goes on has not done all that it was asked, however it ends. */
+    @Test
+    void aSignalDoesNotHideThatADocumentWasRefused() throws Exception {
+        try (ServedStore from = new ServedStore();
+                ServedStore to = new ServedStore()) {
+            CommandRun.of(from, "append", "a", "1");
+            CommandRun.of(to, "append", "a", "another");
+            Process copy = start(from.address(), "copy", "a", "--follow", "--to", to.address());
+            BufferedReader problems = copy.errorReader(UTF_8);
+            while (!problems.readLine().contains("was not")) {
+                // It also tells how far it is.
+            }
+            copy.toHandle().destroy();
+            assertThat(copy.inputReader(UTF_8).lines())
+                    .anyMatch(end -> end.startsWith("followed ") && end.endsWith("; 1 refused"));
+            assertThat(exitCode(copy)).isEqualTo(3);
         }
     }
 

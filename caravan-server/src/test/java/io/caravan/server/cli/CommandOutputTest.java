@@ -2,8 +2,8 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import java.io.IOException;
@@ -35,7 +35,7 @@ class CommandOutputTest {
     @BeforeEach
     void makeStore() {
         store = directory.resolve("store");
-        try (ListStore made = DurableListStore.open(store)) {
+        try (ListStore made = SmallFiles.open(store)) {
             made.append(1, new byte[] {1}).join();
         }
     }

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.StoreGroups;
+import io.caravan.server.app.Server;
+import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cluster.Slots;
@@ -15,6 +18,8 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,6 +48,7 @@ class GroupsIT {
     }
 
     private ServerProcess start(Path data, int groups, String... options) throws IOException {
+        SmallFiles.make(data, groups);
         List<String> all = new ArrayList<>(List.of("--groups", Integer.toString(groups)));
         all.addAll(List.of(options));
         return ServerProcess.start(
@@ -51,6 +57,30 @@ class GroupsIT {
                 Map.of(),
                 Redirect.appendTo(directory.resolve("log").toFile()),
                 all.toArray(String[]::new));
+    }
+
+    /** A server in this process, for what a process of its own would not show better. */
+    private static final class Here implements AutoCloseable {
+        private final StoreGroups groups;
+        private final Server server;
+        final RespClient client;
+
+        Here(Path data, int number) throws IOException {
+            groups = StoreGroups.open(SmallFiles.config(data).build(), number);
+            server = Server.start(
+                    groups.store(),
+                    ServerConfig.of(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                            SmallFiles.config(data).build()));
+            client = new RespClient(server.respAddress());
+        }
+
+        @Override
+        public void close() throws IOException {
+            client.close();
+            server.close();
+            groups.close();
+        }
     }
 
     /** Runs a command here, and keeps what it has printed. */
@@ -109,11 +139,12 @@ class GroupsIT {
             }
             server.kill();
         }
-        try (ServerProcess server = start(data(), GROUPS)) {
+        try (ServerProcess server = start(data(), GROUPS);
+                RespClient client = server.connect()) {
             for (int group = 0; group < GROUPS; group++) {
                 long answered = pushed.get(group).join();
                 assertThat(answered).isGreaterThanOrEqualTo(1_000);
-                ServeIT.assertHoldsAll(server, in(group), answered);
+                ServeIT.assertHoldsAll(client, in(group), answered);
             }
             assertThat(server.terminate()).isZero();
         }
@@ -123,11 +154,7 @@ class GroupsIT {
 
     @Test
     void theFolderIsOpenedWithItsNumberOnly() throws Exception {
-        try (ServerProcess server = start(data(), GROUPS);
-                RespClient client = server.connect()) {
-            client.call("RPUSH", "a", "1");
-            assertThat(server.terminate()).isZero();
-        }
+        SmallFiles.make(data(), GROUPS);
         for (String other : List.of("1", "2", "4")) {
             assertThat(run(
                             "serve",
@@ -144,21 +171,15 @@ class GroupsIT {
         }
         assertThat(run("serve", "--data", data(), "--groups", "17")).isEqualTo(2);
         assertThat(printed).contains("--groups must be from 1 to 16");
-        try (ServerProcess server = start(data(), GROUPS);
-                RespClient client = server.connect()) {
-            assertThat(client.call("LRANGE", "a", "0", "-1")).isEqualTo("[$1]");
-        }
     }
 
     @Test
     void commandsForFoldersFindTheGroups() throws Exception {
         String name = in(2);
-        try (ServerProcess server = start(data(), GROUPS);
-                RespClient client = server.connect()) {
-            client.call("RPUSH", name, "hello");
+        try (Here server = new Here(data(), GROUPS)) {
+            server.client.call("RPUSH", name, "hello");
             assertThat(run("verify", data())).isZero();
             assertThat(printed).contains("group-2 is open; reading it as it is", "group-2 is clean");
-            assertThat(server.terminate()).isZero();
         }
         assertThat(run("dump", data(), name)).isZero();
         assertThat(printed).contains("\"hello\"");
@@ -200,10 +221,9 @@ class GroupsIT {
             }
         }
         assertThat(run("verify", backups.resolve("monday"))).as(printed).isZero();
-        try (ServerProcess server = start(backups.resolve("monday"), GROUPS);
-                RespClient client = server.connect()) {
+        try (Here server = new Here(backups.resolve("monday"), GROUPS)) {
             for (int group = 0; group < GROUPS; group++) {
-                assertThat(client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
+                assertThat(server.client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
             }
         }
     }
@@ -235,11 +255,11 @@ class GroupsIT {
                 .as(printed)
                 .isZero();
         assertThat(StoreGroups.folders(restored)).hasSize(2);
-        try (ServerProcess server = start(restored, 2);
-                RespClient client = server.connect()) {
-            assertThat(client.call("DBSIZE")).isEqualTo(":10");
+        try (Here server = new Here(restored, 2)) {
+            assertThat(server.client.call("DBSIZE")).isEqualTo(":10");
             for (int i = 10; i < 20; i++) {
-                assertThat(client.call("LRANGE", "document-" + i, "0", "-1")).isEqualTo("[$value " + i + "]");
+                assertThat(server.client.call("LRANGE", "document-" + i, "0", "-1"))
+                        .isEqualTo("[$value " + i + "]");
             }
         }
     }

@@ -3,7 +3,6 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Attributes;
@@ -11,6 +10,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Version;
@@ -103,6 +103,13 @@ class MainTest {
         assertThat(directory.resolve("s")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @CsvSource({"srve, serve", "apend, append"})
+    void aMistypedCommandIsAnsweredWithTheRightOne(String typed, String meant) {
+        assertThat(run(typed)).isEqualTo(2);
+        assertOneLine("did you mean '" + meant + "'?");
+    }
+
     @Test
     void aPortInUseIsToldInOneLine() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -119,12 +126,13 @@ class MainTest {
                             "127.0.0.1:" + port))
                     .isOne();
             assertOneLine("cannot listen on 127.0.0.1:" + port);
+            assertThat(directory.resolve("s")).as("bound first").doesNotExist();
         }
     }
 
     @Test
     void aStoreThatIsOpenElsewhereIsToldInOneLine() {
-        ListStore store = DurableListStore.open(directory.resolve("s"));
+        ListStore store = SmallFiles.open(directory.resolve("s"));
         try (store) {
             assertThat(run(
                             "serve",
@@ -151,7 +159,7 @@ class MainTest {
     /** Its commands are run as they stand there, but in the test's directory; … stands for whatever is printed. */
     @Test
     void theChapterOnDamagedStoresPrintsWhatItSays() throws IOException {
-        try (ListStore store = DurableListStore.open(directory.resolve("letters"))) {
+        try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {
             store.append(1, new byte[1000]).join();
             store.append(2, new byte[10]).join();
         }
@@ -160,7 +168,7 @@ class MainTest {
 
     @Test
     void theChapterOnTheFilesPrintsWhatItSays() throws IOException {
-        try (ListStore store = DurableListStore.open(directory.resolve("letters"))) {
+        try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {
             DocumentName name = DocumentName.of("letters/1");
             Catalog catalog = Catalog.open(store, DocumentService.CATALOG_LIST_ID);
             edit(catalog, name, document -> {
@@ -206,7 +214,7 @@ class MainTest {
     @Test
     void verifyReadsAStoreThatIsOpen() {
         Path data = directory.resolve("s");
-        try (ListStore store = DurableListStore.open(data)) {
+        try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
             assertThat(run("verify", data.toString(), "--json")).isZero();
         }
@@ -218,7 +226,7 @@ class MainTest {
     void salvageTellsWhatDoesNotCome() throws IOException {
         Path data = directory.resolve("s");
         Path salvaged = directory.resolve("new");
-        try (ListStore store = DurableListStore.open(data)) {
+        try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
             store.checkpoint();
         }
@@ -241,7 +249,7 @@ class MainTest {
     @Test
     void aDryRunOfARepairSaysWhatThereIsToDo() {
         Path data = directory.resolve("s");
-        DurableListStore.open(data).close();
+        SmallFiles.open(data).close();
         assertThat(run("repair", data.toString(), "--dry-run")).isZero();
         assertThat(out.toString()).contains("opens as it is");
         assertThat(run("repair", data.toString())).isEqualTo(2);
@@ -250,7 +258,7 @@ class MainTest {
     @Test
     void verifyTellsACleanStoreFromADamagedOne() throws IOException {
         Path data = directory.resolve("s");
-        try (ListStore store = DurableListStore.open(data)) {
+        try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
         }
         assertThat(run("verify", data.toString())).isZero();

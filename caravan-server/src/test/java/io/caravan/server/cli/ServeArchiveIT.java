@@ -3,6 +3,7 @@ package io.caravan.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving;
@@ -12,6 +13,8 @@ import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,13 +42,13 @@ class ServeArchiveIT {
     }
 
     private boolean has(String document) {
-        return Files.exists(directory.resolve("archive/manifests/" + document));
+        return Files.exists(directory.resolve("data-archive/manifests/" + document));
     }
 
     private List<String> archived(String document) {
         DocumentName name = DocumentName.of(document);
         try (ObjectStore objects =
-                ObjectStores.place("file:" + directory.resolve("archive")).open(S3Options.DEFAULT)) {
+                ObjectStores.place("file:" + directory.resolve("data-archive")).open(S3Options.DEFAULT)) {
             Archive archive = Archive.open(objects);
             KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
             return Archiving.read(
@@ -84,7 +87,7 @@ class ServeArchiveIT {
     }
 
     @Test
-    void aStopArchivesWhatHasChangedIfThatIsWanted() throws Exception {
+    void aStopArchivesWhatHasChangedIfThatIsWantedAndTheArchiveStaysItsOwn() throws Exception {
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h", "--archive-on-stop");
                 RespClient client = server.connect()) {
             Eventually.await("the first round is over", () -> {
@@ -100,20 +103,26 @@ class ServeArchiveIT {
         }
         assertThat(archived("a")).containsExactly("1");
         assertThat(Files.readString(log())).contains("everything is archived");
+        assertAnotherStoreDoesNotStart();
     }
 
-    @Test
-    void anotherStoresArchiveIsToldInALineAndTheServerDoesNotStart() throws Exception {
-        try (ServerProcess server = start("data", "--archive", "auto")) {
-            assertThat(server.terminate()).isZero();
-        }
-        Path errors = directory.resolve("errors");
-        List<String> command = ServerProcess.command(List.of());
-        command.addAll(List.of("serve", "--data", directory.resolve("other").toString()));
-        command.addAll(List.of("--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
-        ProcessBuilder second = new ProcessBuilder(command).redirectError(errors.toFile());
-        second.environment().remove("CARAVAN_ARCHIVE");
-        assertThat(second.start().waitFor()).isOne();
-        assertThat(Files.readString(errors)).contains("caravan: the archive at ", "belongs to the store");
+    private void assertAnotherStoreDoesNotStart() {
+        Path other = directory.resolve("other");
+        SmallFiles.make(other, 1);
+        StringWriter errors = new StringWriter();
+        assertThat(Main.commandLine(Map.of())
+                        .setErr(new PrintWriter(errors))
+                        .execute(
+                                "serve",
+                                "--data",
+                                other.toString(),
+                                "--archive",
+                                "file:" + directory.resolve("data-archive"),
+                                "--resp",
+                                "127.0.0.1:0",
+                                "--http",
+                                "127.0.0.1:0"))
+                .isOne();
+        assertThat(errors.toString()).contains("caravan: the archive at ", "belongs to the store");
     }
 }

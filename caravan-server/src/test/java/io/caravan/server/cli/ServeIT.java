@@ -1,21 +1,19 @@
 package io.caravan.server.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.protocol.resp.RespClient;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The real process on a real disk: stopped, killed, and spoken to by Redis's own client. */
+/** The real process on a real disk: stopped and killed. */
 class ServeIT {
     private static final int SIGKILL_EXIT = 128 + 9;
 
@@ -46,17 +44,15 @@ class ServeIT {
         }
     }
 
-    static void assertHoldsAll(ServerProcess server, String name, long answered) throws IOException {
-        try (RespClient client = server.connect()) {
-            String length = client.call("LLEN", name);
-            assertThat(Long.parseLong(length.substring(1))).isGreaterThanOrEqualTo(answered);
-            StringBuilder expected = new StringBuilder("[");
-            for (long i = 0; i < answered; i++) {
-                expected.append(i == 0 ? "$" : ", $").append(i);
-            }
-            assertThat(client.call("LRANGE", name, "0", Long.toString(answered - 1)))
-                    .isEqualTo(expected.append(']').toString());
+    static void assertHoldsAll(RespClient client, String name, long answered) throws IOException {
+        String length = client.call("LLEN", name);
+        assertThat(Long.parseLong(length.substring(1))).isGreaterThanOrEqualTo(answered);
+        StringBuilder expected = new StringBuilder("[");
+        for (long i = 0; i < answered; i++) {
+            expected.append(i == 0 ? "$" : ", $").append(i);
         }
+        assertThat(client.call("LRANGE", name, "0", Long.toString(answered - 1)))
+                .isEqualTo(expected.append(']').toString());
     }
 
     private long loadAnd(Ending ending) throws Exception {
@@ -83,8 +79,9 @@ class ServeIT {
     void killedUnderPipelinedLoadItHasEveryAnsweredValue() throws Exception {
         long answered = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
         assertThat(answered).isGreaterThanOrEqualTo(1_000);
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            assertHoldsAll(server, "k", answered);
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
+                RespClient client = server.connect()) {
+            assertHoldsAll(client, "k", answered);
         }
     }
 
@@ -94,32 +91,34 @@ class ServeIT {
         assertThat(DurableListStore.verify(directory.resolve("data"), VerifyReport.Progress.NONE)
                         .faults())
                 .isEmpty();
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            assertHoldsAll(server, "k", answered);
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
+                RespClient client = server.connect()) {
+            assertHoldsAll(client, "k", answered);
         }
     }
 
     @Test
-    void redisCliWorks() throws Exception {
-        assumeTrue(Files.isExecutable(Path.of("/usr/bin/redis-cli")), "redis-cli is not installed");
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
-            assertThat(redisCli(server, "RPUSH", "k", "a", "b c", "d")).isEqualTo("3\n");
-            assertThat(redisCli(server, "LTRIM", "k", "1", "-1")).isEqualTo("OK\n");
-            assertThat(redisCli(server, "LRANGE", "k", "0", "-1")).isEqualTo("b c\nd\n");
-            assertThat(redisCli(server, "DEL", "k")).isEqualTo("1\n");
-            assertThat(redisCli(server, "EXISTS", "k")).isEqualTo("0\n");
+    void spacesOutliveAKill() throws Exception {
+        String space;
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
+                RespClient client = server.connect()) {
+            client.call("CARAVAN.SPACE", "SET", "gone/", "max-values", "1");
+            client.call("RPUSH", "kept/d", "1", "2", "3");
+            client.call("CARAVAN.SPACE", "SET", "kept/", "retain-values", "2", "quota-bytes", "2");
+            client.call("RPUSH", "kept/d", "4");
+            assertThat(client.call("CARAVAN.SPACE", "REMOVE", "gone/")).isEqualTo(":1");
+            space = client.call("CARAVAN.SPACE", "GET", "kept/");
+            assertThat(space).contains("$quota-bytes, :2, $documents, :1, $bytes, :2, ");
+            server.kill();
         }
-    }
-
-    private static String redisCli(ServerProcess server, String... words) throws Exception {
-        String[] command = new String[words.length + 3];
-        command[0] = "/usr/bin/redis-cli";
-        command[1] = "-p";
-        command[2] = Integer.toString(server.port());
-        System.arraycopy(words, 0, command, 3, words.length);
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        return output;
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
+                RespClient client = server.connect()) {
+            assertThat(client.call("CARAVAN.SPACE", "LIST"))
+                    .startsWith("[[" + space.substring(1, space.indexOf("$writes")))
+                    .doesNotContain("gone/");
+            assertThat(client.call("RPUSH", "kept/e", "5")).startsWith("-QUOTA ");
+            assertThat(client.call("RPUSH", "kept/d", "5")).startsWith(":");
+            assertThat(client.call("LRANGE", "kept/d", "0", "-1")).isEqualTo("[$4, $5]");
+        }
     }
 }

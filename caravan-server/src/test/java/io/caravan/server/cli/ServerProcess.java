@@ -1,5 +1,6 @@
 package io.caravan.server.cli;
 
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.FreePorts;
@@ -60,6 +61,7 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Starts a server on free ports, which stay free while it is killed.
      *
+     * @param data if this is missing, an empty store is made there first, with {@link SmallFiles}
      * @param environment what it finds in its environment beside what is in ours
      * @param log where its standard error goes
      * @param options of {@code serve}; without {@code --archive} the server has no archive
@@ -83,6 +85,7 @@ public final class ServerProcess implements AutoCloseable {
             int httpPort,
             String[] options)
             throws IOException {
+        SmallFiles.make(data, 1);
         List<String> cold = new ArrayList<>(jvmOptions);
         // RecipesIT has a server that warms up.
         cold.add("-D" + WarmUp.PROPERTY + "=false");

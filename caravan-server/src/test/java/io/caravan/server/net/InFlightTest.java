@@ -147,6 +147,25 @@ class InFlightTest {
         assertThat(budget.heldBytes()).isEqualTo(LIMIT + 10);
     }
 
+    /** Its client has sent everything, so nothing else would have it looked at again. */
+    @Test
+    void aWholeRequestThatIsHeldBackIsDecodedOnceThereIsRoom() {
+        Client holder = new Client();
+        Client other = new Client();
+        Client whole = new Client();
+        holder.begin(LIMIT / 2);
+        whole.begin(10);
+        assertThat(whole.reads()).isTrue();
+        other.begin(LIMIT / 2);
+        holder.begin(1);
+        whole.reads = false;
+        assertThat(whole.inFlight.mayDecode()).isFalse();
+        assertThat(whole.inFlight.mayDecodeOrWake()).isFalse();
+        other.channel.close();
+        holder.channel.close();
+        assertThat(whole.reads()).isTrue();
+    }
+
     @Test
     void whoHoldsNothingIsReadWhileOthersFillTheirPart() {
         Client large = new Client();

@@ -12,6 +12,11 @@ public final class Unbounded {
         return new InFlight(channel, budget, Long.MAX_VALUE, answers(channel));
     }
 
+    /** What a connection's requests hold. */
+    public static long heldBytes(InFlight inFlight) {
+        return inFlight.heldBytes();
+    }
+
     public static AnswerMemory answers(Channel channel) {
         return answers(channel, Long.MAX_VALUE);
     }

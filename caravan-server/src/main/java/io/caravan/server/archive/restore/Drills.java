@@ -93,9 +93,13 @@ public final class Drills implements AutoCloseable {
         remove();
         try {
             DrillReport report;
+            // Segments of the default sizes would be 96 MiB of zeros, for a sample that may be a few documents.
+            int longest = (maxValueBytes / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
             StoreConfig config = StoreConfig.builder(scratch)
                     .durability(Durability.NONE)
                     .maxValueBytes(maxValueBytes)
+                    .logBufferBytes(longest)
+                    .logSegmentBytes(2 * longest)
                     .build();
             try (ListStore store = DurableListStore.open(config)) {
                 report = new Drill(archive.get(), documents, random).run(store, sample, clock);

@@ -9,7 +9,6 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,7 +23,7 @@ public final class StoreRestore {
      * is closed. It is marked as incomplete, and not served as if it were whole, until a restore has brought every
      * document. A document that came from an older generation, which {@code allowOlder} permits, is not missing.
      *
-     * @param directory the store's, which is created when it is missing
+     * @param config of the store, which is created when it is missing and must take the longest value in the archive
      * @param groups how many it has, which need not be as many as the one that was archived had
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
@@ -34,17 +33,13 @@ public final class StoreRestore {
      */
     public static void run(
             Archive archive,
-            Path directory,
+            StoreConfig config,
             int groups,
             int jobs,
             boolean allowOlder,
             boolean allowMissing,
             RestoreListener listener,
             RestoreProgress progress) {
-        // The longest value that any store takes: whatever was archived must fit.
-        StoreConfig config = StoreConfig.builder(directory)
-                .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
-                .build();
         try (StoreGroups opened = open(config, groups, archive.root().store());
                 DocumentService documents = documents(opened.store())) {
             ListStore store = opened.store();

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.archive;
 
 import io.caravan.CaravanException;
+import io.caravan.StoreConfig;
 import io.caravan.StoreGroups;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
@@ -193,7 +194,11 @@ public final class RestoreCommand extends ClientCommand {
                     err(),
                     console().showsProgress(),
                     () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
-                StoreRestore.run(opened, directory, groups, jobs, allowOlder, allowMissing, report, progress);
+                // The longest value that any store takes: whatever was archived must fit.
+                StoreConfig store = StoreConfig.builder(directory)
+                        .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
+                        .build();
+                StoreRestore.run(opened, store, groups, jobs, allowOlder, allowMissing, report, progress);
             }
             report.finish(progress.figures(), progress.missing(), allowMissing, output, this::tell);
         }

@@ -218,6 +218,9 @@ public final class ServerConnection implements AutoCloseable {
             return "TLS with " + server + " failed: " + deepest(problem).getMessage()
                     + "; does the server speak TLS there, and does --tls-ca name the authority of its certificate?";
         }
+        if (String.valueOf(deepest(problem).getMessage()).startsWith("Unknown reply: H")) {
+            return server + " speaks HTTP: name the server's RESP address, by default port 6380";
+        }
         return "the connection to " + server + " was lost: " + deepest(problem).getMessage();
     }
 

@@ -25,9 +25,16 @@ interface ValueSource {
         return () -> remaining.hasNext() ? remaining.next() : null;
     }
 
-    /** All bytes as one value. */
+    /**
+     * All bytes as one value.
+     *
+     * @throws ClientException when there are none, as after a command before a pipe has failed
+     */
     static ValueSource whole(InputStream in) throws IOException {
         byte[] value = in.readNBytes(MAX_VALUE_BYTES + 1);
+        if (value.length == 0) {
+            throw ClientException.failed("the input is empty, nothing is appended; give an empty value as ''");
+        }
         check(value.length, "the input");
         return of(List.of(value));
     }

@@ -25,7 +25,7 @@ final class ArchiveOptions {
     private static final String AUTO = "auto";
     private static final String NONE = "none";
     private static final String FILE = "file:";
-    private static final String AUTO_FOLDER = "archive";
+    private static final String AUTO_SUFFIX = "-archive";
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final int MAX_CONCURRENCY = 256;
     private static final int MAX_DRILL_SAMPLE = 1_000_000;
@@ -35,8 +35,8 @@ final class ArchiveOptions {
             paramLabel = "URL",
             defaultValue = AUTO,
             description =
-                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
-                            + " folder 'archive' beside the store's directory and in a cluster none, or none. Credentials come from where the AWS SDK"
+                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is"
+                            + " the folder of the data with '-archive' behind its name and in a cluster none, or none. Credentials come from where the AWS SDK"
                             + " looks for them: environment, profile, instance.")
     private String archive;
 
@@ -184,7 +184,7 @@ final class ArchiveOptions {
         if (archive.equals(NONE) || archive.equals(AUTO) && cluster != null) {
             return null;
         }
-        String url = archive.equals(AUTO) ? FILE + beside(data) : ofGroup(cluster);
+        String url = archive.equals(AUTO) ? FILE + data.toAbsolutePath().normalize() + AUTO_SUFFIX : ofGroup(cluster);
         Place place = place(url);
         S3Options options = s3.options();
         return new ArchiveConfig(
@@ -225,9 +225,5 @@ final class ArchiveOptions {
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
         }
-    }
-
-    private static Path beside(Path data) {
-        return data.toAbsolutePath().normalize().resolveSibling(AUTO_FOLDER);
     }
 }

@@ -20,6 +20,7 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.FatalErrors;
+import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -168,7 +169,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
-    /** Checks all settings, before anything is opened. */
+    /** Checks all settings, and that nothing else listens where they say, before anything is opened. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -180,6 +181,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         NetworkConfig network = listenOptions.network(
                 withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()),
                 securityOptions.tls(this::watch));
+        Network.requireFree(resp, "--resp");
+        Network.requireFree(http, "--http");
         return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())

@@ -147,6 +147,7 @@ final class Routes {
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterPage(readiness)),
+                new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::folder),
                 new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
                 new Route(
                         GET,

@@ -174,9 +174,12 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             while (moreProgress) {
                 moreProgress = false;
                 runner.run();
-                moreProgress |= replies.flush();
-                moreProgress |= decodeMore();
-                moreProgress |= !moreProgress && readOnOrClose();
+                // Callbacks set the field, so nothing that they may come in is the right side of an assignment to it.
+                boolean more = replies.flush();
+                more |= decodeMore();
+                if (more || moreProgress || readOnOrClose()) {
+                    moreProgress = true;
+                }
             }
             if (runner.endTurn()) {
                 // A scheduled task runs after the loop has looked at all sockets, other than one that is executed.
@@ -209,7 +212,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(reads);
         }
-        return reads && decoder.heldBack() && inFlight.mayDecode();
+        return reads && decoder.heldBack() && inFlight.mayDecodeOrWake();
     }
 
     private boolean answeredAll() {

@@ -35,6 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -332,15 +333,15 @@ class ArchiverFailureTest {
         }
     }
 
+    /** It would never be done. */
     @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closingGivesUpWhatIsUnderWay() {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             server.client.faults(DOWN);
             server.push("a", "1");
             Archiver archiver = server.archive(SOON);
-            long start = System.nanoTime();
             archiver.close();
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
             assertThat(archiver.status().state()).isEqualTo(ArchiveState.STOPPED);
             CompletableFuture<Archived> late = archiver.archiveNow(name("a"));
             assertThat(late).isCompletedExceptionally();

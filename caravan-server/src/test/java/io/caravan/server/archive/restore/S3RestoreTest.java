@@ -3,10 +3,9 @@ package io.caravan.server.archive.restore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.DurableListStore;
-import io.caravan.StoreConfig;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
@@ -69,13 +68,20 @@ class S3RestoreTest {
                 throw new AssertionError(fault.why());
             }
         };
-        StoreRestore.run(Archive.open(objects), directory.resolve("data"), 1, 8, false, false, nobody, progress);
+        StoreRestore.run(
+                Archive.open(objects),
+                SmallFiles.config(directory.resolve("data")).build(),
+                1,
+                8,
+                false,
+                false,
+                nobody,
+                progress);
         return progress.figures();
     }
 
     private void requireRestored() {
-        try (TestStore here = new TestStore(DurableListStore.open(
-                StoreConfig.builder(directory.resolve("data")).build()))) {
+        try (TestStore here = new TestStore(SmallFiles.open(directory.resolve("data")))) {
             assertThat(here.documents.documents()).isEqualTo(DOCUMENTS + 1);
             for (int i = 0; i < DOCUMENTS; i++) {
                 assertThat(here.documents.find(name(i)).firstSequence()).isEqualTo(5);

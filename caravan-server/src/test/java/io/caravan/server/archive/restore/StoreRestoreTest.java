@@ -14,6 +14,7 @@ import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
@@ -66,7 +67,7 @@ class StoreRestoreTest {
         RestoreProgress progress = new RestoreProgress();
         StoreRestore.run(
                 archive.open(),
-                data(),
+                SmallFiles.config(data()).build(),
                 1,
                 JOBS,
                 allowOlder,
@@ -87,9 +88,7 @@ class StoreRestoreTest {
     }
 
     private TestStore open() {
-        return new TestStore(DurableListStore.open(StoreConfig.builder(data())
-                .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
-                .build()));
+        return new TestStore(SmallFiles.open(data()));
     }
 
     private static List<String> texts(long incarnation, long first, long next) {
@@ -281,8 +280,15 @@ class StoreRestoreTest {
             @Override
             public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(() ->
-                        StoreRestore.run(archive.open(), data(), 1, JOBS, false, false, broken, new RestoreProgress()))
+        assertThatThrownBy(() -> StoreRestore.run(
+                        archive.open(),
+                        SmallFiles.config(data()).build(),
+                        1,
+                        JOBS,
+                        false,
+                        false,
+                        broken,
+                        new RestoreProgress()))
                 .hasMessage("no more room to tell");
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class NumberedWriter extends Thread implements AutoCloseable {
     private static final long KEEP_ALL = -1;
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final String name;
     private final long pauseNanos;
@@ -67,7 +68,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
                     LockSupport.parkNanos(pauseNanos);
                 }
             } catch (IOException killed) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(RETRY_NANOS);
             }
         }
     }

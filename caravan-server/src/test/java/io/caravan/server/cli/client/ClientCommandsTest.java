@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.caravan.server.cli.common.Console;
+import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -109,6 +110,15 @@ class ClientCommandsTest {
         assertThat(run.err()).isEmpty();
         assertThat(run.exitCode()).isZero();
         return objects(run.out());
+    }
+
+    @Test
+    void theAddressOfHttpIsNamedAsSuch() throws IOException {
+        served.stop();
+        served.start(FreePorts.next());
+        CommandRun run = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:" + served.httpPort(), "stat", "d");
+        assertThat(run.exitCode()).isOne();
+        assertThat(run.err()).contains("speaks HTTP").contains("6380");
     }
 
     @Test

@@ -8,13 +8,12 @@ import io.caravan.server.document.Addition;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,23 +54,13 @@ class TailCommandTest {
         assertThat(CommandRun.of(served, words).exitCode()).isZero();
     }
 
-    private void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime())
-                    .as("out: %s err: %s", tail.out(), tail.err())
-                    .isLessThan(deadline);
-            Thread.onSpinWait();
-        }
-    }
-
     @Test
     void valuesAreTakenUpAndThenComeLive() {
         append("a", "b", "c");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "1", "--count", "4");
-        await(() -> tail.out().equals("b\nc\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("b\nc\n"));
         append("d");
-        await(() -> tail.out().equals("b\nc\nd\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("b\nc\nd\n"));
         append("e", "f");
         assertThat(run.join().exitCode()).isZero();
         assertThat(tail.out()).isEqualTo("b\nc\nd\ne\n");
@@ -104,12 +93,12 @@ class TailCommandTest {
     void aServerThatRestartsCostsNothingAndRepeatsNothing() throws IOException {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "6");
-        await(() -> tail.out().equals("a\nb\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
         served.stop();
-        await(() -> tail.err().contains("trying again"));
+        Eventually.await("it is printed", () -> tail.err().contains("trying again"));
         served.start();
         append("c", "d");
-        await(() -> tail.out().equals("a\nb\nc\nd\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("a\nb\nc\nd\n"));
         served.stop();
         served.start();
         append("e", "f");
@@ -163,7 +152,7 @@ class TailCommandTest {
     void aDeletedDocumentEndsIt() {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
-        await(() -> tail.out().equals("a\nb\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
         assertThat(CommandRun.of(served, "rm", "d").exitCode()).isZero();
         assertThat(run.join().exitCode()).isEqualTo(3);
         assertThat(tail.err()).contains("the document was deleted");
@@ -175,10 +164,10 @@ class TailCommandTest {
     void anotherDocumentOfTheSameNameIsNotGoneOnWith(boolean whileAway) throws IOException {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
-        await(() -> tail.out().equals("a\nb\n"));
+        Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
         if (whileAway) {
             served.stop();
-            await(() -> tail.err().contains("trying again"));
+            Eventually.await("it is printed", () -> tail.err().contains("trying again"));
             try (DocumentService documents =
                     new DocumentService(served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID))) {
                 replace(documents);

@@ -7,6 +7,7 @@ import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
@@ -51,7 +52,7 @@ class BackupCommandTest {
     }
 
     private void serve(UnaryOperator<ServerConfig> change, Talk talk) throws Exception {
-        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(change.apply(ServerConfig.of(any, config)))) {

@@ -3,8 +3,8 @@ package io.caravan.server.cli.support;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -119,7 +119,7 @@ class SupportCommandTest {
     @Test
     void aStoresFilesAreToldAndNotWhatIsInThem() throws IOException {
         Path store = directory.resolve("store");
-        try (ListStore open = DurableListStore.open(store)) {
+        try (ListStore open = SmallFiles.open(store)) {
             open.append(1, MARKER.getBytes(UTF_8)).join();
             open.checkpoint();
             List<String> before = listed(store);
@@ -139,7 +139,7 @@ class SupportCommandTest {
     @Test
     void aFileThatIsNotTheStoresIsToldWithoutItsName() throws IOException {
         Path store = directory.resolve("store");
-        DurableListStore.open(store).close();
+        SmallFiles.open(store).close();
         Files.writeString(store.resolve(MARKER), MARKER);
         CommandRun run = run("--store", store.toString());
         assertThat(run.out()).contains("could not be had: store/verify.json: it cannot be verified (StoreDirectory");
@@ -158,7 +158,7 @@ class SupportCommandTest {
     @Test
     void damageIsToldByItsPlace() throws IOException {
         Path store = directory.resolve("store");
-        DurableListStore.open(store).close();
+        SmallFiles.open(store).close();
         for (Path file : listed(store).stream().map(Path::of).toList()) {
             if (file.toString().endsWith(".ckp")) {
                 byte[] bytes = Files.readAllBytes(file);

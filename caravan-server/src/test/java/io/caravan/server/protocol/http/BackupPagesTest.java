@@ -8,6 +8,7 @@ import io.caravan.StoreIoException;
 import io.caravan.server.document.Backups;
 import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
@@ -98,11 +99,11 @@ class BackupPagesTest {
         assertThat(begun.statusCode()).isEqualTo(202);
         assertThat(begun.headers().firstValue("Location")).contains("./monday");
         assertThat(begun.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
-        HttpFixture.await(() -> state("monday").equals("running") && progressed());
+        Eventually.await("it runs", () -> state("monday").equals("running") && progressed());
         refused(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_under_way");
 
         mayCopy.release();
-        HttpFixture.await(() -> state("monday").equals("complete"));
+        Eventually.await("it is complete", () -> state("monday").equals("complete"));
         assertThat(backup("monday"))
                 .containsEntry("path", directory.resolve("backups/monday").toString())
                 .containsEntry("bytes", 70)
@@ -129,13 +130,13 @@ class BackupPagesTest {
         Files.createFile(directory.resolve("backups/no-folder"));
         mayCopy.release(2);
         assertThat(send("POST", "/v1/backups/full", ADMIN).statusCode()).isEqualTo(202);
-        HttpFixture.await(() -> state("full").equals("failed"));
+        Eventually.await("it has failed", () -> state("full").equals("failed"));
         assertThat(backup("full")).containsEntry("problem", "the disk is full");
         assertThat(state("killed")).isEqualTo("abandoned");
         assertThat(listed()).containsExactlyInAnyOrder("full failed", "killed abandoned");
 
         send("POST", "/v1/backups/next", ADMIN);
-        HttpFixture.await(() -> state("next").equals("complete"));
+        Eventually.await("it is complete", () -> state("next").equals("complete"));
         assertThat(listed()).containsExactlyInAnyOrder("next complete", "killed abandoned");
         Files.delete(directory.resolve("backups/next/file"));
         Files.delete(directory.resolve("backups/next"));

@@ -6,6 +6,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -256,7 +257,7 @@ class BatchTest {
     @Test
     void aCheckpointIsAnsweredWhenItIsPublished() throws Exception {
         CompletableFuture<HttpResponse<String>> answer = server.sendAsync("POST", "/v1/checkpoint");
-        HttpFixture.await(() -> checkpointed.getNumberOfDependents() > 0);
+        Eventually.await("the answer waits", () -> checkpointed.getNumberOfDependents() > 0);
         assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
         assertThat(answer).isNotDone();
         checkpointed.complete(null);

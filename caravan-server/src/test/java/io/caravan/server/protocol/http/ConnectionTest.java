@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
 import java.net.SocketException;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -238,7 +239,7 @@ class ConnectionTest {
                 "GET / HTTP/1.1|Host:"
             })
     void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
-        try (HttpFixture impatient = HttpFixture.impatient();
+        try (HttpFixture impatient = HttpFixture.dropping(Duration.ofMillis(200));
                 RawClient raw = impatient.raw()) {
             raw.send(begun.replace("|", "\r\n"));
             assertThat(raw.read().status()).isEqualTo(408);

@@ -79,9 +79,10 @@ class ConsoleTest {
         assertThat(server.get(path).statusCode()).isEqualTo(404);
     }
 
-    @Test
-    void itsFolderIsFoundByARelativeAddress() throws Exception {
-        HttpResponse<String> moved = server.get("/console");
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/console"})
+    void itsFolderIsFoundByARelativeAddress(String path) throws Exception {
+        HttpResponse<String> moved = server.get(path);
         assertThat(moved.statusCode()).isEqualTo(302);
         assertThat(moved.headers().firstValue("Location")).hasValue("console/");
         HttpResponse<String> first = server.get("/console/");

@@ -18,6 +18,7 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -35,9 +36,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -106,10 +104,10 @@ final class HttpFixture implements AutoCloseable {
         return fixture;
     }
 
-    /** The same with live reads and stalls that end soon. */
+    /** The same with live reads that end soon. */
     static HttpFixture impatient() throws IOException {
-        HttpFixture fixture = new HttpFixture(
-                new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), Duration.ofMillis(200));
+        HttpFixture fixture =
+                new HttpFixture(new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), LONG);
         fixture.serve();
         return fixture;
     }
@@ -131,10 +129,14 @@ final class HttpFixture implements AutoCloseable {
 
     /** A host of a cluster that leads, or did. */
     static HttpFixture leading(Cluster cluster) throws IOException {
-        HttpFixture fixture =
-                new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
+        HttpFixture fixture = following(cluster);
         fixture.serve();
         return fixture;
+    }
+
+    /** A host of a cluster that has not led yet. */
+    static HttpFixture following(Cluster cluster) throws IOException {
+        return new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
     }
 
     void serve() {
@@ -192,17 +194,7 @@ final class HttpFixture implements AutoCloseable {
 
     /** Waits until clients wait for so many documents to change. */
     void awaitTailedDocuments(int count) {
-        await(() -> documents.tailedDocuments() == count);
-    }
-
-    static void await(BooleanSupplier condition) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadlineNanos) {
-                throw new AssertionError("it did not come to be");
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-        }
+        Eventually.await(count + " are waited for", () -> documents.tailedDocuments() == count);
     }
 
     int connections() {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -284,6 +286,45 @@ class LiveStreamsTest {
                     "Authorization",
                     "Bearer a-long-secret-of-ada");
             assertThat(refused.statusCode()).isEqualTo(403);
+        }
+    }
+
+    /** One stream that exists keeps the request going; the others count as well. */
+    @Test
+    void whatAllFollowTogetherIsLimitedAndIsFreeAgainAfterwards() throws Exception {
+        String body =
+                streams(Stream.concat(Stream.of("a"), IntStream.range(1, 1_000).mapToObj(Integer::toString))
+                        .flatMap(name -> Stream.of("/v1/stream/" + name, "-1"))
+                        .toArray(String[]::new));
+        String request =
+                "POST /v1/live HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + body.length() + "\r\n\r\n" + body;
+        int others = server.connections();
+        List<RawClient> following = new ArrayList<>();
+        try {
+            String status = "";
+            while (following.size() < 1_000 && !status.contains(" 503 ")) {
+                RawClient client = server.raw();
+                following.add(client);
+                client.send(request);
+                status = client.line();
+            }
+            assertThat(status).contains(" 503 ");
+            assertThat(following).hasSizeGreaterThan(4);
+            RawClient rejected = following.get(following.size() - 1);
+            List<String> headers = new ArrayList<>();
+            for (String header = rejected.line(); !header.isEmpty(); header = rejected.line()) {
+                headers.add(header.toLowerCase(Locale.ROOT));
+            }
+            assertThat(headers).contains("retry-after: 1");
+        } finally {
+            for (RawClient client : following) {
+                client.close();
+            }
+        }
+        Eventually.await("the connections have ended", () -> server.connections() <= others);
+        try (RawClient client = server.raw()) {
+            client.send(request);
+            assertThat(client.line()).contains(" 200 ");
         }
     }
 }

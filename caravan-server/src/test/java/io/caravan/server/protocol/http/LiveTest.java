@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ class LiveTest {
                 clients.add(client);
                 listen(client, "/v1/stream/a?live=long-poll&offset=-1");
             }
-            HttpFixture.await(() -> server.connections() == 1_001);
+            Eventually.await("all are connected", () -> server.connections() == 1_001);
             server.append("/v1/stream/a", TEXT, "news");
             for (RawClient client : clients) {
                 RawClient.Response response = client.read();
@@ -68,7 +69,7 @@ class LiveTest {
                 client.close();
             }
         }
-        HttpFixture.await(() -> server.documents.tailedDocuments() == 0);
+        Eventually.await("nobody waits", () -> server.documents.tailedDocuments() == 0);
     }
 
     @Test
@@ -243,7 +244,7 @@ class LiveTest {
                 listen(client, i % 2 == 0 ? "/v1/stream/a" : "/v1/stream/a?live=sse&offset=-1");
             }
             assertThat(impatient.get("/v1/stream/a").body()).hasSize(200 * HttpFixture.MAX_BODY_BYTES);
-            HttpFixture.await(() -> impatient.connections() <= 1);
+            Eventually.await("it is let go", () -> impatient.connections() <= 1);
             for (RawClient client : clients) {
                 client.close();
             }

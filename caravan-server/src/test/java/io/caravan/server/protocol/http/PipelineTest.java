@@ -40,21 +40,28 @@ class PipelineTest {
 
     private final ServerMetrics metrics = new ServerMetrics();
     private final List<Exchange> waiting = new ArrayList<>();
+    private final List<Integer> sizes = new ArrayList<>();
     private EmbeddedChannel channel;
+    private InFlight inFlight;
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
+        HttpConfig config =
+                new HttpConfig(new InetSocketAddress(0), 10_000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
         List<Route> routes = List.of(
                 new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.answer(text("now"))),
                 new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),
+                new Route(HttpMethod.POST, "/size", "size", null, Set.of(200), exchange -> {
+                    sizes.add(exchange.request().body().length);
+                    exchange.answer(text("got"));
+                }),
                 new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
                     throw new StackOverflowError();
                 }));
         HttpService service =
                 new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(null), metrics);
         channel = new EmbeddedChannel();
-        InFlight inFlight = Unbounded.inFlight(channel);
+        inFlight = Unbounded.inFlight(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight, Unbounded.answers(channel));
         channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
     }
@@ -124,6 +131,48 @@ class PipelineTest {
         waiting.get(0).answer(text("later"));
         channel.runPendingTasks();
         assertThat(answered()).containsExactly("later", "now");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    private static String inTinyParts(int parts) {
+        return "POST /size HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "1\r\nx\r\n".repeat(parts) + "0\r\n\r\n";
+    }
+
+    @Test
+    void aBodyInTinyPartsGivesOthersTheirTurn() {
+        receive(inTinyParts(5_000) + get("/now"));
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(sizes).as("taken whole in one turn").isEmpty();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        assertThat(Unbounded.heldBytes(inFlight))
+                .as("the rest of the bytes is counted")
+                .isGreaterThan(4L * 6 * 1_000 - 100);
+        channel.runPendingTasks();
+        assertThat(channel.config().isAutoRead()).isTrue();
+        assertThat(sizes).containsExactly(5_000);
+        assertThat(answered()).containsExactly("got", "now");
+    }
+
+    @Test
+    void aBodyInTinyPartsIsTakenWholeThoughTheClientSendsNoMore() {
+        receive(inTinyParts(5_000));
+        channel.pipeline().fireChannelReadComplete();
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
+        assertThat(sizes).containsExactly(5_000);
+        assertThat(answered()).containsExactly("got");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void partOfABodyInTinyPartsEndsTheConnectionWhenTheClientSendsNoMore() {
+        String whole = inTinyParts(5_000);
+        receive(whole.substring(0, whole.length() - 100));
+        channel.pipeline().fireChannelReadComplete();
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
+        assertThat(answered()).isEmpty();
         assertThat(channel.isOpen()).isFalse();
     }
 

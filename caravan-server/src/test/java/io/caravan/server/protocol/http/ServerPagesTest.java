@@ -14,6 +14,7 @@ import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -275,7 +276,7 @@ class ServerPagesTest {
             raw.send(
                     "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
                             + "GET /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            HttpFixture.await(() -> store.awaitingRoom != null);
+            Eventually.await("it waits for room", () -> store.awaitingRoom != null);
             assertThat(server.get("/v1/stream/a").body()).isEmpty();
             store.full = false;
             store.awaitingRoom.run();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.document.HeldBarrier;
 import io.caravan.server.document.ReadBarrier;
+import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -61,7 +62,7 @@ final class StrictReadsTest {
     void aReadWaitsAndAChangeDoesNot() throws Exception {
         server.documents.readBarrier(held.barrier());
         CompletableFuture<HttpResponse<String>> read = server.sendAsync("GET", "/v1/stream/a");
-        HttpFixture.await(() -> held.asked() == 1);
+        Eventually.await("it is asked", () -> held.asked() == 1);
         assertThat(server.append("/v1/stream/a", TEXT, " two").statusCode()).isEqualTo(204);
         assertThat(read).isNotDone();
         held.pass();
@@ -78,7 +79,7 @@ final class StrictReadsTest {
         server.documents.readBarrier(held.barrier());
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + tail);
-        HttpFixture.await(() -> held.asked() == 1);
+        Eventually.await("it is asked", () -> held.asked() == 1);
         held.pass();
         server.awaitTailedDocuments(1);
         server.append("/v1/stream/a", TEXT, "two");

@@ -8,12 +8,14 @@ import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.document.Backups;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +32,7 @@ class BackupTest {
     }
 
     private void serve(@Nullable Path backups, CountDownLatch mayCopy, Talk talk) throws Exception {
-        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {
@@ -122,7 +124,7 @@ class BackupTest {
 
     @Test
     void aServerThatStopsDoesNotWaitForABackup() throws Exception {
-        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {
@@ -140,7 +142,7 @@ class BackupTest {
         copying.countDown();
         while (true) {
             progress.at(0, 1);
-            Thread.onSpinWait();
+            LockSupport.parkNanos(1_000_000);
         }
     }
 }

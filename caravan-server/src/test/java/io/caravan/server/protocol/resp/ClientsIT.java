@@ -23,8 +23,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,18 +43,16 @@ class ClientsIT {
     /** A server that has just started may leave a client on a busy machine without an answer for as long. */
     private static final int PATIENCE_MILLIS = 30_000;
 
-    @TempDir
-    private Path directory;
+    /** Of all tests, which leave no document behind. */
+    private static ServerProcess server;
 
-    private ServerProcess server;
-
-    @BeforeEach
-    void start() throws IOException {
+    @BeforeAll
+    static void start(@TempDir Path directory) throws IOException {
         server = ServerProcess.start(directory.resolve("data"));
     }
 
-    @AfterEach
-    void stop() {
+    @AfterAll
+    static void stop() {
         server.close();
     }
 
@@ -118,7 +116,7 @@ class ClientsIT {
             transaction.rpush("k", "d");
             transaction.expire("k", 100);
             assertThat(transaction.exec()).containsExactly(2L, 1L);
-            assertThat(jedis.ttl("k")).isEqualTo(100);
+            assertThat(jedis.ttl("k")).isBetween(1L, 100L);
             assertThat(jedis.keys("*")).containsExactly("k");
             assertThat(jedis.scan("0").getResult()).containsExactly("k");
             assertThat(jedis.type("k")).isEqualTo("list");
@@ -197,7 +195,7 @@ class ClientsIT {
             redis.rpush("k", "d");
             redis.expire("k", 100);
             assertThat(redis.exec().stream().toList()).isEqualTo(List.of(2L, true));
-            assertThat(redis.ttl("k")).isEqualTo(100);
+            assertThat(redis.ttl("k")).isBetween(1L, 100L);
             assertThat(redis.scan().getKeys()).containsExactly("k");
             assertThat(redis.info("persistence")).contains("loading:0");
             assertThat(redis.configGet("save")).isEqualTo(Map.of("save", ""));

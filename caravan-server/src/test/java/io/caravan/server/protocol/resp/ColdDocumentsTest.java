@@ -6,8 +6,8 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.archive.Claims;
-import io.caravan.server.archive.S3Server;
-import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -23,6 +23,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,13 +34,15 @@ class ColdDocumentsTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private S3Server s3;
+    private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
+    /** Whether the archive can not be reached. */
+    private volatile boolean down;
+
     private ServerFixture server;
     private RespClient client;
 
     @BeforeEach
     void archiveSomeDocuments() throws Exception {
-        s3 = S3Server.start();
         start(new MemoryListStore());
         answers(":3", "RPUSH", "a", "1", "2", "3");
         answers(":1", "RPUSH", "b", "x");
@@ -56,13 +59,12 @@ class ColdDocumentsTest {
     @AfterEach
     void stopAll() throws Exception {
         stop();
-        s3.close();
     }
 
     private void start(ListStore store) throws IOException {
         ArchiveConfig archive = Claims.config(
-                S3Server.url("prefix"),
-                () -> ObjectStores.place(S3Server.url("prefix")).open(s3.options()),
+                "memory:",
+                () -> objects.client().faults((number, call, key) -> down ? ObjectFault.REFUSED : ObjectFault.NONE),
                 true,
                 true,
                 false,
@@ -173,14 +175,14 @@ class ColdDocumentsTest {
 
     @Test
     void anArchiveThatIsDownIsNoReasonToSayThatThereIsNothing() throws Exception {
-        s3.stop();
+        down = true;
         assertThat(call("LRANGE", "a", "0", "-1")).startsWith("-ARCHIVE ");
         assertThat(call("RPUSH", "a", "4")).startsWith("-ARCHIVE ");
         HttpResponse<String> read = send("GET", "s?offset=-1", "");
         assertThat(read.statusCode()).isEqualTo(503);
         assertThat(read.headers().firstValue("Retry-After")).contains("1");
         assertThat(read.body()).contains("\"code\":\"archive_unavailable\"");
-        s3.restart();
+        down = false;
         Eventually.await("it is there", () -> call("LRANGE", "a", "0", "-1").equals("[$2, $3]"));
     }
 

@@ -3,8 +3,9 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.app.Flood;
 import io.caravan.server.app.ServerFixture;
-import io.caravan.server.app.Steadily;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.Seeds;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -57,7 +58,7 @@ class PipelineTest {
         ByteArrayOutputStream sent = new ByteArrayOutputStream();
         List<String> expected = new ArrayList<>();
         List<String> model = new ArrayList<>();
-        for (int i = 0; i < 3_000; i++) {
+        for (int i = 0; i < 1_500; i++) {
             sent.write(step(random, name, i, model, expected));
         }
         CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
@@ -138,67 +139,51 @@ class PipelineTest {
 
     @Test
     void withoutRoomInTheStoreNothingIsReadFromTheSocketAndNothingIsLost() throws Exception {
-        try (RespClient writer = fixture.connect();
+        int pushes = 20_000;
+        fixture.store.takeRoom();
+        try (Flood flood = new Flood(fixture.server, request("RPUSH", "k", "v".repeat(1_000)), pushes);
                 RespClient other = fixture.connect()) {
-            fixture.store.takeRoom();
-            byte[] push = request("RPUSH", "k", "v".repeat(1_000));
-            int pushes = 20_000;
-            CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
-                try {
-                    for (int i = 0; i < pushes; i++) {
-                        writer.sendRaw(push);
-                    }
-                } catch (IOException problem) {
-                    throw new UncheckedIOException(problem);
-                }
-            });
+            Flood.untilStuck(fixture.server, List.of(flood));
             fixture.store.awaitWaiter();
             assertThat(other.call("LLEN", "k")).as("reads go on").isEqualTo(":0");
             assertThat(fixture.store.accepted()).isZero();
-            assertThat(sender).as("20 MB do not fit the buffers on the way").isNotDone();
+            assertThat(flood.hasSentAll()).as("20 MB fit").isFalse();
+            CompletableFuture<Void> rest = flood.sendRest();
             fixture.store.giveRoom();
-            for (int i = 1; i <= pushes; i++) {
-                assertThat(writer.read()).isEqualTo(":" + i);
-            }
-            sender.join();
+            assertAnswered(flood, pushes);
+            rest.join();
+        }
+    }
+
+    private static void assertAnswered(Flood flood, int pushes) throws IOException {
+        for (int i = 1; i <= pushes; i++) {
+            assertThat(flood.client.read()).isEqualTo(":" + i);
         }
     }
 
     @Test
     void aClientThatPipelinesWithoutReadingIsHeldBack() throws Exception {
-        try (RespClient writer = fixture.connect()) {
-            fixture.store.hold();
-            byte[] push = request("RPUSH", "k", "v".repeat(100));
-            int pushes = 200_000;
-            CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
-                try {
-                    for (int i = 0; i < pushes; i++) {
-                        writer.sendRaw(push);
-                    }
-                } catch (IOException problem) {
-                    throw new UncheckedIOException(problem);
-                }
-            });
-            fixture.store.awaitAccepted(1_024);
-            try (RespClient other = fixture.connect()) {
-                assertThat(other.call("PING")).isEqualTo("+PONG");
-            }
+        int pushes = 26_000;
+        fixture.store.hold();
+        try (Flood flood = new Flood(fixture.server, request("RPUSH", "k", "v".repeat(1_000)), pushes);
+                RespClient other = fixture.connect()) {
+            Flood.untilStuck(fixture.server, List.of(flood));
+            assertThat(other.call("PING")).isEqualTo("+PONG");
             assertThat(fixture.store.accepted())
                     .as("answers that may be pending")
-                    .isLessThanOrEqualTo(1_024);
-            assertThat(sender).isNotDone();
+                    .isEqualTo(1_024);
+            assertThat(flood.hasSentAll()).isFalse();
+            CompletableFuture<Void> rest = flood.sendRest();
             fixture.store.release();
-            for (int i = 1; i <= pushes; i++) {
-                assertThat(writer.read()).isEqualTo(":" + i);
-            }
-            sender.join();
+            assertAnswered(flood, pushes);
+            rest.join();
         }
     }
 
     @Test
     void manyConnectionsAtOnce() {
         List<CompletableFuture<Void>> clients = new ArrayList<>();
-        for (int c = 0; c < 50; c++) {
+        for (int c = 0; c < 20; c++) {
             int number = c;
             clients.add(CompletableFuture.runAsync(() -> {
                 try (RespClient client = fixture.connect()) {
@@ -273,31 +258,26 @@ class PipelineTest {
 
     @Test
     void aServerThatStopsRefusesWhatComesLaterAfterAnsweringWhatCameBefore() throws Exception {
-        try (RespClient client = fixture.connect()) {
+        try (RespClient client = fixture.connect();
+                RespClient idle = fixture.connect()) {
+            assertThat(idle.call("PING")).isEqualTo("+PONG");
             fixture.store.hold();
             client.send("RPUSH", "k", "v");
             fixture.store.awaitAccepted(1);
-            CompletableFuture<Void> stop = CompletableFuture.runAsync(fixture.server::close);
-            // Some come before the connection has been told of the stop.
-            Steadily.holds("the client may send", 300, () -> sent(client));
+            Thread stop = new Thread(fixture.server::close, "stop");
+            stop.start();
+            // No more connections are taken, and those that there are have been told, or are about to be.
+            assertThat(idle.atEnd()).isTrue();
+            Eventually.awaitWaitingOrDone(stop);
+            Flood.turn(fixture.server.network());
+            long held = fixture.server.network().inFlightBytes();
+            client.send("PING");
+            Eventually.await("it is read", () -> fixture.server.network().inFlightBytes() > held);
             fixture.store.release();
             assertThat(client.read()).isEqualTo(":1");
-            String answer = client.read();
-            while (answer.equals("+PONG")) {
-                answer = client.read();
-            }
-            assertThat(answer).isEqualTo("-ERR the server is stopping");
+            assertThat(client.read()).isEqualTo("-ERR the server is stopping");
             assertThat(client.atEnd()).isTrue();
             stop.join();
-        }
-    }
-
-    private static boolean sent(RespClient client) {
-        try {
-            client.send("PING");
-            return true;
-        } catch (IOException broken) {
-            throw new UncheckedIOException(broken);
         }
     }
 

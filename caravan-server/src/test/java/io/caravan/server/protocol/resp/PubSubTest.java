@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -356,6 +357,29 @@ class PubSubTest extends RespTestBase {
             authenticator.reload();
             writer.call("PUBLISH", "a", "m");
             assertThat(reader.atEnd()).isTrue();
+        }
+    }
+
+    /** A channel is compared with every pattern: other clients of the event loop must not wait for that. */
+    @Test
+    void messagesMatchPatternsOffTheEventLoopAndInOrder() throws IOException {
+        CountDownLatch release = new CountDownLatch(1);
+        try (RespClient listener = fixture.connect();
+                RespClient other = fixture.connect()) {
+            assertThat(listener.call("PSUBSCRIBE", "*")).startsWith("[$psubscribe");
+            fixture.occupyReaders(release);
+            for (int i = 0; i < 100; i++) {
+                client.send("PUBLISH", "a", "m" + i);
+            }
+            Eventually.await("a message waits for a reading thread", () -> fixture.waitingForReaders() > 0);
+            assertThat(other.call("PING")).isEqualTo("+PONG");
+            release.countDown();
+            for (int i = 0; i < 100; i++) {
+                assertThat(client.read()).isEqualTo(":1");
+                assertThat(listener.read()).isEqualTo("[$pmessage, $*, $a, $m" + i + "]");
+            }
+        } finally {
+            release.countDown();
         }
     }
 }

@@ -20,7 +20,7 @@ import java.util.List;
 public final class RespClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
 
-    private final Socket socket = new Socket();
+    private final Socket socket;
     private final InputStream in;
 
     public RespClient(InetSocketAddress address) throws IOException {
@@ -33,11 +33,22 @@ public final class RespClient implements AutoCloseable {
      * @param receiveBytes about what the socket takes before it is read
      */
     public RespClient(InetSocketAddress address, int receiveBytes) throws IOException {
-        socket.setReceiveBufferSize(receiveBytes);
-        socket.connect(address);
+        this(connected(address, receiveBytes));
+    }
+
+    /** A client over a socket that is connected. */
+    public RespClient(Socket socket) throws IOException {
+        this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
+    }
+
+    private static Socket connected(InetSocketAddress address, int receiveBytes) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(receiveBytes);
+        socket.connect(address);
+        return socket;
     }
 
     /** Sends a command and reads its answer. */

@@ -6,6 +6,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.DiskSpace;
@@ -24,9 +25,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** RESP alone over a store, on a loopback port of its own, with one event loop and two reading threads. */
 final class RespFixture implements AutoCloseable {
@@ -36,21 +39,31 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** How far the clock by which documents expire is ahead of the system's. */
+    /** How far the clock by which documents expire has gone on, which only the test moves. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();
-    private final ExecutorService readers = Executors.newFixedThreadPool(READERS);
+    private final ThreadPoolExecutor readers = (ThreadPoolExecutor) Executors.newFixedThreadPool(READERS);
 
     RespFixture() throws IOException {
         this(new MemoryListStore(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
     RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, Duration stall) throws IOException {
+        this(store, authenticator, maxRequestBytes, stall, null);
+    }
+
+    private RespFixture(
+            ListStore store,
+            Authenticator authenticator,
+            long maxRequestBytes,
+            Duration stall,
+            @Nullable Cluster cluster)
+            throws IOException {
         NetworkLimits limits = TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO);
         this.store = new HeldStore(store);
-        InstantSource system = InstantSource.system();
-        InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());
+        Instant start = Instant.now();
+        InstantSource clock = () -> start.plusMillis(aheadMillis.get());
         this.documents = new DocumentService(
                 this.store, Catalog.open(this.store, DocumentService.CATALOG_LIST_ID), clock, Duration.ofHours(1));
         NetworkConfig defaults = NetworkConfig.defaults();
@@ -64,7 +77,7 @@ final class RespFixture implements AutoCloseable {
                 null,
                 new DiskSpace(Path.of(".")),
                 Backups.none(),
-                null);
+                cluster);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
@@ -77,6 +90,13 @@ final class RespFixture implements AutoCloseable {
                 new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
+    /** The node of a cluster that leads. */
+    static RespFixture leading(Cluster cluster, Authenticator authenticator) throws IOException {
+        cluster.serving(true);
+        return new RespFixture(
+                new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30), cluster);
+    }
+
     /** A client whose socket takes little at a time. */
     RespClient connect(int receiveBytes) throws IOException {
         return new RespClient(address, receiveBytes);
@@ -84,6 +104,24 @@ final class RespFixture implements AutoCloseable {
 
     RespClient connect() throws IOException {
         return new RespClient(address);
+    }
+
+    /** Occupies the reading threads until the latch is open. */
+    void occupyReaders(CountDownLatch until) {
+        for (int i = 0; i < READERS; i++) {
+            readers.execute(() -> {
+                try {
+                    until.await();
+                } catch (InterruptedException closed) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+    }
+
+    /** Number of tasks that wait for a reading thread. */
+    int waitingForReaders() {
+        return readers.getQueue().size();
     }
 
     @Override

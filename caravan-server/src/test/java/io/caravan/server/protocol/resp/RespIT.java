@@ -3,6 +3,8 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.ServerProcess;
 import io.caravan.testing.Rounds;
 import java.io.IOException;
@@ -66,7 +68,7 @@ class RespIT {
             answered = done.join();
         }
         assertThat(answered).isGreaterThanOrEqualTo(500);
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
                 RespClient client = server.connect()) {
             String kept = client.call("LLEN", "a");
             long transactions = Long.parseLong(kept.substring(1));

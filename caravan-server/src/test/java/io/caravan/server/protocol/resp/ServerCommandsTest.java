@@ -42,7 +42,7 @@ class ServerCommandsTest extends RespTestBase {
     void checkpointsAndDurability() throws IOException {
         long now = TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis());
         answers("+OK", "SAVE");
-        assertThat(Long.parseLong(client.call("LASTSAVE").substring(1))).isBetween(now, now + 60);
+        assertThat(Long.parseLong(client.call("LASTSAVE").substring(1))).isGreaterThanOrEqualTo(now);
         answers("+Background saving started", "BGSAVE");
         becomes("+Background saving started", "BGSAVE", "SCHEDULE");
         fails("ERR syntax error", "BGSAVE", "NOW");

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.TestDocuments;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,11 +18,7 @@ class TailTest extends RespTestBase {
 
     /** Waits until somebody waits for so many documents. */
     private void awaitTails(int documents) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (fixture.documents.tailedDocuments() != documents && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
-        }
-        assertThat(fixture.documents.tailedDocuments()).isEqualTo(documents);
+        Eventually.await(documents + " are waited for", () -> fixture.documents.tailedDocuments() == documents);
     }
 
     @Test

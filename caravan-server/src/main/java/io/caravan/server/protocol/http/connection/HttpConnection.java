@@ -41,6 +41,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     /** Memory of a header besides its bytes, about. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
 
+    /** Parts of bodies that are taken before the event loop's other connections have their turn, whatever their length. */
+    private static final int TURN_PARTS = 1_000;
+
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     private final Channel channel;
@@ -51,6 +54,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
+    /** Parts of bodies that this turn has taken. */
+    private int parts;
     /** The number of the current or next request; the first has 1. */
     private long request = 1;
 
@@ -73,7 +78,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     /** Whether further bytes must wait. Not after the last request: they are discarded. */
     private boolean busy() {
-        return exchange != null && !closing;
+        return (exchange != null || parts >= TURN_PARTS) && !closing;
     }
 
     @Override
@@ -86,6 +91,24 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
         if (message instanceof HttpContent content && incoming != null) {
             take(incoming, content);
+            if (++parts == TURN_PARTS) {
+                channel.eventLoop().execute(this::nextTurn);
+            }
+        }
+    }
+
+    private void nextTurn() {
+        parts = 0;
+        if (exchange == null && !closing) {
+            goOn();
+        }
+    }
+
+    private void goOn() {
+        decoder.resume();
+        readMore();
+        if (inputEnded && exchange == null && !decoder.holding()) {
+            end(false);
         }
     }
 
@@ -97,7 +120,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private void readMore() {
         if (exchange == null) {
-            inFlight.settle(incoming == null ? 0 : incoming.heldBytes());
+            long ahead = decoder.holding() ? decoder.heldBytes() : 0;
+            inFlight.settle(ahead + (incoming == null ? 0 : incoming.heldBytes()));
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
     }
@@ -170,11 +194,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             return;
         }
         exchange = null;
-        decoder.resume();
-        readMore();
-        if (inputEnded && exchange == null) {
-            end(false);
-        }
+        goOn();
     }
 
     @Override
@@ -219,7 +239,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         inputEnded = true;
         if (exchange != null) {
             exchange.drain();
-        } else {
+        } else if (!decoder.holding()) {
             end(false);
         }
     }

@@ -14,6 +14,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -23,29 +24,35 @@ import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.ReferenceCountUtil;
 import java.net.ConnectException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Passes requests for documents on to the host that leads their group, and its answers back, piece by piece as they come,
- * so that a client may ask any host. Each request has a connection of its own, which ends when another host leads. While
- * none does, requests wait a moment.
+ * so that a client may ask any host. A request has a connection to itself while it is answered; later requests reuse the
+ * connection. It ends when another host leads. While none does, requests wait a moment.
  */
 public final class Relay {
     private static final String RELAYED = "Caravan-Relayed";
@@ -58,6 +65,10 @@ public final class Relay {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
+    /** For how long a connection without a request stays open: less than a leader waits for the next one by default. */
+    private static final long IDLE_MILLIS = 2_000;
+    /** Number of connections without a request that an event loop keeps open to one host. */
+    private static final int MAX_IDLE = 32;
     /** What is between two hosts only, or what this host says itself. */
     private static final Set<String> OWN_HEADERS = Set.of(
             HttpHeaderNames.CONNECTION.toString(),
@@ -67,6 +78,11 @@ public final class Relay {
             HttpHeaderNames.VARY.toString());
 
     private final Transport transport;
+    /** Connections that wait for a request. Each queue is used by its event loop only. */
+    private final Map<Way, Deque<Channel>> idle = new ConcurrentHashMap<>();
+
+    /** The connections of one event loop to a host. */
+    private record Way(EventLoop loop, ClusterHost leader) {}
 
     /** A relay whose connections are of this kind, as those of the event loops that it runs on. */
     public Relay(Transport transport) {
@@ -141,9 +157,17 @@ public final class Relay {
         }
 
         private void passOn(Cluster cluster, GroupView group, ClusterHost leader) {
-            Link link = new Link(this, cluster, group, leader);
+            EventLoop loop = (EventLoop) exchange.loop();
+            Deque<Channel> waiting = idle.computeIfAbsent(new Way(loop, leader), way -> new ArrayDeque<>());
+            Link link = new Link(this, cluster, group, leader, waiting);
+            Channel open = waiting.pollLast();
+            if (open != null) {
+                open.pipeline().removeLast();
+                open.pipeline().addLast(link);
+                return;
+            }
             new Bootstrap()
-                    .group((EventLoop) exchange.loop())
+                    .group(loop)
                     .channel(transport.clientType())
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
                     .option(ChannelOption.TCP_NODELAY, true)
@@ -196,20 +220,66 @@ public final class Relay {
         }
     }
 
-    /** One connection of a request to the leader. */
+    /** Watches a connection that waits for a request. */
+    private static final class Idle extends ChannelInboundHandlerAdapter {
+        private final Deque<Channel> waiting;
+
+        Idle(Deque<Channel> waiting) {
+            this.waiting = waiting;
+        }
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext context) {
+            waiting.addLast(context.channel());
+            context.executor().schedule(() -> end(context), IDLE_MILLIS, TimeUnit.MILLISECONDS);
+            // The end of the connection is noticed only by a read.
+            context.read();
+        }
+
+        private void end(ChannelHandlerContext context) {
+            if (!context.isRemoved() && waiting.remove(context.channel())) {
+                context.close();
+            }
+        }
+
+        /** The other host sends nothing that was not asked for. */
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ReferenceCountUtil.release(message);
+            end(context);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            waiting.remove(context.channel());
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            end(context);
+        }
+    }
+
+    /** One request on a connection to the leader. */
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
         private final Passage passage;
         private final Exchange exchange;
         private final Cluster cluster;
         private final GroupView group;
         private final ClusterHost leader;
+        private final Deque<Channel> waiting;
         private @Nullable Future<?> look;
         private boolean sent;
+        private @Nullable Answer bodiless;
+        private boolean reusable;
+        private boolean released;
         private boolean started;
         private boolean interim;
         private boolean done;
 
-        Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader) {
+        /** @param waiting takes the connection when its answer is whole */
+        Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader, Deque<Channel> waiting) {
+            this.waiting = waiting;
             this.passage = passage;
             this.exchange = passage.exchange;
             this.cluster = cluster;
@@ -218,8 +288,23 @@ public final class Relay {
         }
 
         @Override
+        public void handlerAdded(ChannelHandlerContext context) {
+            if (context.channel().isActive()) {
+                send(context);
+            }
+        }
+
+        @Override
         public void channelActive(ChannelHandlerContext context) {
-            exchange.atEnd(context::close);
+            send(context);
+        }
+
+        private void send(ChannelHandlerContext context) {
+            exchange.atEnd(() -> {
+                if (!released) {
+                    context.close();
+                }
+            });
             if (passage.isLive()) {
                 exchange.onDrain(() -> endLive(context));
             }
@@ -252,7 +337,6 @@ public final class Relay {
             headers.remove(HttpHeaderNames.CONNECTION);
             headers.remove(HttpHeaderNames.TRANSFER_ENCODING);
             headers.remove(HttpHeaderNames.EXPECT);
-            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
             headers.set(RELAYED, cluster.self().id());
             if (request.body().length > 0 || headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
                 headers.set(HttpHeaderNames.CONTENT_LENGTH, request.body().length);
@@ -280,15 +364,38 @@ public final class Relay {
                 }
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
+                    reusable = HttpUtil.isKeepAlive(head) && !passage.isLive();
                     begin(head);
                 }
             }
-            if (message instanceof HttpContent content && !done && !interim) {
+            if (message instanceof HttpContent content && !interim) {
+                boolean whole = message instanceof LastHttpContent;
+                released = whole && reusable && waiting.size() < MAX_IDLE;
+                if (!done) {
+                    done = whole;
+                    pass(content, whole);
+                }
+                if (released) {
+                    endLook();
+                    context.pipeline().replace(this, null, new Idle(waiting));
+                }
+            }
+        }
+
+        private void pass(HttpContent content, boolean whole) {
+            if (started) {
                 exchange.write(content.content().retain());
-                if (message instanceof LastHttpContent) {
-                    done = true;
+                if (whole) {
                     exchange.finish();
                 }
+            } else if (whole) {
+                exchange.answer(Objects.requireNonNull(bodiless));
+            }
+        }
+
+        private void endLook() {
+            if (look != null) {
+                look.cancel(false);
             }
         }
 
@@ -300,12 +407,8 @@ public final class Relay {
                     answer.header(header.getKey(), header.getValue());
                 }
             });
-            boolean bodiless = status == 204
-                    || status == 304
-                    || exchange.request().method().equals(HttpMethod.HEAD);
-            if (bodiless) {
-                done = true;
-                exchange.answer(answer);
+            if (status == 204 || status == 304 || exchange.request().method().equals(HttpMethod.HEAD)) {
+                bodiless = answer;
             } else {
                 started = true;
                 exchange.start(answer);
@@ -320,9 +423,7 @@ public final class Relay {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            if (look != null) {
-                look.cancel(false);
-            }
+            endLook();
             if (!done) {
                 done = true;
                 fail(new ConnectException("the connection ended"));

@@ -78,8 +78,10 @@ public final class StreamReads {
         WaitBudget.Share waits = exchange.answers().waits();
         if (!waits.take(taken)) {
             throw Readiness.unavailable(
-                    "too_many_streams",
-                    "this connection, or all of them, follow as many streams as the server has memory for; follow fewer");
+                            "too_many_streams",
+                            "this connection, or all of them, follow as many streams as the server has memory for;"
+                                    + " follow fewer")
+                    .with("Retry-After", "1");
         }
         exchange.onLoop(() -> {
             exchange.atEnd(() -> waits.give(taken));

@@ -46,7 +46,8 @@ public final class PubSubCommands {
                         .immediate(BY_PATTERN::unsubscribe),
                 pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
                         .access(Access.WRITE)
-                        .immediate((session, command) -> publish(channels, session, command)));
+                        // Compares the channel with all patterns, which would hold up the clients of an event loop.
+                        .waiting((session, command) -> publish(channels, session, command)));
     }
 
     /**

@@ -19,7 +19,7 @@ public final class Channels {
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
      * Length of all different patterns together, in bytes: each message's channel is compared with each of them, which takes
-     * up to this times the length of the channel, on an event loop.
+     * up to this times the length of the channel, on a reading thread.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 

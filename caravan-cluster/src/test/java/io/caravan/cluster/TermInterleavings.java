@@ -1,0 +1,91 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.StoreCalls;
+import io.caravan.testing.simulator.Interleaver;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The end of a term of leadership, while the store's flusher commits frames: the group has some of them in its log, and
+ * this host applies those, hears late that a proposal has failed, or that another host leads.
+ */
+final class TermInterleavings {
+    private static final int FRAMES = 4;
+
+    private final Interleaver threads;
+    /** What the group has committed; the next leader has it. */
+    private final List<ByteBuffer> group = new ArrayList<>();
+
+    private final List<Long> acknowledged = new ArrayList<>();
+    private final RaftCommitLog term = new RaftCommitLog(this::propose, StoreCalls::copyOf);
+    private int applied;
+    private int appliedHere;
+    private boolean over;
+
+    private TermInterleavings(Interleaver threads) {
+        this.threads = threads;
+    }
+
+    static void explore(long seed) {
+        try (Interleaver threads = new Interleaver(seed)) {
+            new TermInterleavings(threads).run();
+        }
+    }
+
+    private static ByteBuffer frame(long lsn) {
+        ByteBuffer frame = ByteBuffer.allocate(2 * FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
+    }
+
+    private void propose(byte[] entry, Proposal proposal) {
+        boolean lost = threads.random().nextInt(8) == 0;
+        boolean answers = threads.random().nextBoolean();
+        threads.thread("Raft", () -> {
+            Interleaver.point();
+            if (lost || over) {
+                over = true;
+                // The answer may be lost, too; the end of the term comes.
+                if (answers) {
+                    proposal.fail(new IOException("not committed"));
+                }
+            } else {
+                group.add(ByteBuffer.wrap(entry));
+            }
+        });
+    }
+
+    private void run() {
+        threads.thread("flusher", () -> {
+            try {
+                for (long lsn = 1; lsn <= FRAMES; lsn++) {
+                    term.commit(frame(lsn));
+                    acknowledged.add(lsn);
+                    assertThat(group).contains(frame(lsn));
+                }
+            } catch (IOException termIsOver) {
+                // What was acknowledged stays so.
+            }
+        });
+        threads.worker("applier", () -> applied < group.size(), () -> {
+            if (term.committed(group.get(applied++))) {
+                appliedHere = applied;
+            }
+        });
+        threads.thread("end", () -> {
+            Interleaver.point();
+            over = true;
+            term.abandon(new IOException("another host leads"));
+        });
+        threads.run();
+        ByteBuffer last = term.lastCommitted();
+        assertThat(last).isEqualTo(appliedHere == 0 ? null : group.get(appliedHere - 1));
+        assertThat(acknowledged.size()).isLessThanOrEqualTo(appliedHere);
+        assertThat(term.isAbandoned()).isTrue();
+    }
+}

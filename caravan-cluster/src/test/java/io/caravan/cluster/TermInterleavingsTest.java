@@ -1,0 +1,52 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Patient;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.simulator.Exploration;
+import io.caravan.testing.simulator.SourceEdit;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Explores how the end of a term meets the commits of its last frames. */
+@Patient
+final class TermInterleavingsTest {
+    private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
+
+    @TempDir
+    Path folder;
+
+    private Exploration exploration(SourceEdit... edits) throws Exception {
+        return new Exploration(TermInterleavings.class, List.of(edits), folder, RaftCommitLog.class, Proposal.class);
+    }
+
+    @Test
+    @Tag("rounds")
+    void whatIsAcknowledgedIsCommittedAndNothingWaitsForEver() throws Exception {
+        exploration().run(INTERLEAVINGS);
+    }
+
+    /** A flusher that begins to wait when the term has just ended would never hear of it. */
+    @Test
+    @Tag("thorough")
+    void aProposalAfterTheEndOfTheTermIsFound() throws Exception {
+        assertFound("if (abandoned != null) {", "if (abandoned != null && pending != null) {");
+    }
+
+    @Test
+    @Tag("thorough")
+    void anAcknowledgementOfWhatIsNotCommittedIsFound() throws Exception {
+        assertFound("pending.fail(why);", "pending.commit();");
+    }
+
+    private void assertFound(String from, String to) throws Exception {
+        String found =
+                exploration(new SourceEdit("cluster/RaftCommitLog", from, to)).firstFailure(1, 5_000);
+        assertThat(found).isNotNull();
+        System.out.println("found with " + found);
+    }
+}

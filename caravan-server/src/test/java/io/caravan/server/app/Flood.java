@@ -1,0 +1,79 @@
+package io.caravan.server.app;
+
+import io.caravan.server.net.Network;
+import io.caravan.server.protocol.resp.RespClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A client that sends more than the server takes. When that is reached is told by turns of event loops, not by a clock. */
+public final class Flood implements AutoCloseable {
+    private static final int TURNS = 10;
+    /** A task may be done before the loop looks at its sockets again, but not so many, each given after the one before. */
+    private static final int TASKS = 10;
+
+    /** Reads the answers. */
+    public final RespClient client;
+
+    private final SocketChannel channel;
+    private final ByteBuffer unsent;
+
+    /** Connects, and has this request to send so many times. */
+    public Flood(Server server, byte[] request, int times) throws IOException {
+        channel = SocketChannel.open(server.respAddress());
+        client = new RespClient(channel.socket());
+        channel.configureBlocking(false);
+        unsent = ByteBuffer.allocate(request.length * times);
+        for (int i = 0; i < times; i++) {
+            unsent.put(request);
+        }
+        unsent.flip();
+    }
+
+    /** Sends until nothing more is taken, though each event loop has looked at its sockets many times since. */
+    public static void untilStuck(Server server, List<Flood> floods) throws IOException {
+        for (int turn = 0; turn < TURNS; turn++) {
+            for (Flood flood : floods) {
+                if (flood.channel.write(flood.unsent) > 0) {
+                    turn = 0;
+                }
+            }
+            turn(server.network());
+        }
+    }
+
+    /** Returns when the event loop of each connection has done what it had to do, and looked at its sockets. */
+    public static void turn(Network network) {
+        for (int task = 0; task < TASKS; task++) {
+            network.connections()
+                    .forEach(connection ->
+                            connection.eventLoop().submit(() -> {}).syncUninterruptibly());
+        }
+    }
+
+    public boolean hasSentAll() {
+        return !unsent.hasRemaining();
+    }
+
+    /** Sends the rest on another thread, as it is taken. */
+    public CompletableFuture<Void> sendRest() throws IOException {
+        channel.configureBlocking(true);
+        return CompletableFuture.runAsync(() -> {
+            try {
+                while (unsent.hasRemaining()) {
+                    channel.write(unsent);
+                }
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
+        });
+    }
+
+    @Override
+    public void close() throws IOException {
+        client.close();
+    }
+}

@@ -1,0 +1,29 @@
+package io.caravan.server.cluster;
+
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** A cluster of three nodes without consensus, in which the test decides who leads. Thread-safe. */
+public final class FollowedLeader {
+    private final Cluster cluster;
+    private volatile ClusterHost leader;
+
+    /** Creates a cluster as the first of the nodes sees it; the second leads. */
+    public FollowedLeader(List<ClusterHost> hosts) {
+        cluster = new Cluster(
+                new ClusterFile(UUID.randomUUID(), hosts), hosts.get(0).id(), null, false, InstantSource.system());
+        leader = hosts.get(1);
+        cluster.follow(() -> Optional.of(leader));
+    }
+
+    public Cluster cluster() {
+        return cluster;
+    }
+
+    /** Makes another node the leader. */
+    public void leads(ClusterHost host) {
+        leader = host;
+    }
+}

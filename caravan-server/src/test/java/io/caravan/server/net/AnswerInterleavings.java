@@ -1,0 +1,137 @@
+package io.caravan.server.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.simulator.Interleaver;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connections whose answers together are more than the memory for them takes: each answer is made on a thread of its own
+ * when there is room, written on the connection's event loop, and taken by the client, late or never.
+ */
+final class AnswerInterleavings {
+    private static final int LIMIT = 1_000;
+    private static final int MAX_ANSWER = 700;
+
+    private final SplittableRandom random;
+    private final Interleaver threads;
+    private final EmbeddedChannel timer = new EmbeddedChannel();
+    private final AnswerBudget budget = new AnswerBudget(LIMIT, timer.eventLoop());
+    private final List<Client> clients = new ArrayList<>();
+
+    private AnswerInterleavings(long seed, Interleaver threads) {
+        this.random = new SplittableRandom(seed);
+        this.threads = threads;
+        timer.freezeTime();
+    }
+
+    static void explore(long seed) {
+        try (Interleaver threads = new Interleaver(seed)) {
+            new AnswerInterleavings(seed, threads).run();
+        }
+    }
+
+    private void run() {
+        int count = 2 + random.nextInt(3);
+        for (int i = 0; i < count; i++) {
+            Client client = new Client(i, i > 0 && random.nextInt(16) == 0);
+            clients.add(client);
+            client.begin();
+        }
+        // Each may have one answer more than there was room for, and its copy in the socket's buffer.
+        threads.always(() -> assertThat(budget.heldBytes()).isBetween(0L, LIMIT + 2L * count * MAX_ANSWER));
+        threads.whenStuck(this::pass);
+        threads.run();
+        assertThat(budget.heldBytes())
+                .isEqualTo(clients.stream()
+                        .mapToLong(client -> client.answers.heldBytes())
+                        .sum());
+        clients.forEach(client -> client.channel.finishAndReleaseAll());
+        assertThat(budget.heldBytes()).isZero();
+        assertThat(budget.spent()).isFalse();
+    }
+
+    /** Whether some client is closed now because others wait. */
+    private boolean pass() {
+        long before = budget.closedConnections();
+        timer.advanceTimeBy(AnswerBudget.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        timer.runScheduledPendingTasks();
+        return budget.closedConnections() > before;
+    }
+
+    private final class Client {
+        final EmbeddedChannel channel = new EmbeddedChannel() {
+            @Override
+            protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
+                if (takes) {
+                    super.doWrite(buffer);
+                }
+            }
+        };
+        final AnswerMemory answers = new AnswerMemory(channel, budget);
+        private final String name;
+        private final boolean takesNothing;
+        private boolean takes;
+        private int toMake = 1 + random.nextInt(3);
+        private int beingMade;
+        private boolean looks = true;
+
+        Client(int number, boolean takesNothing) {
+            this.name = "client " + number;
+            this.takesNothing = takesNothing;
+            channel.pipeline().addLast(answers);
+            answers.onRoom(() -> looks = true);
+        }
+
+        void begin() {
+            threads.worker(
+                    name + "'s loop", () -> channel.isOpen() && (channel.hasPendingTasks() || looks), this::turn);
+            if (takesNothing) {
+                return;
+            }
+            threads.thread(
+                    name,
+                    () -> Interleaver.await(toMake + " answers", () -> toMake + beingMade == 0 || !channel.isOpen()));
+            if (random.nextInt(4) == 0) {
+                threads.thread(name + "'s end", () -> channel.eventLoop().execute(channel::close));
+            }
+        }
+
+        private void turn() {
+            looks = false;
+            channel.runPendingTasks();
+            if (channel.isOpen() && toMake > 0 && beingMade == 0 && answers.roomOrWake()) {
+                int bytes = 1 + random.nextInt(MAX_ANSWER);
+                toMake--;
+                beingMade++;
+                threads.daemon(name + "'s answer", () -> {
+                    answers.hold(bytes);
+                    channel.eventLoop().execute(() -> write(bytes));
+                });
+            }
+        }
+
+        private void write(int bytes) {
+            channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+            answers.hold(-bytes);
+            beingMade--;
+            looks = true;
+            if (!takesNothing) {
+                threads.daemon(
+                        name + "'s reading",
+                        () -> channel.eventLoop().execute(() -> {
+                            takes = true;
+                            channel.unsafe().flush();
+                            takes = false;
+                            channel.releaseOutbound();
+                        }));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.caravan.server.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Patient;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.simulator.Exploration;
+import io.caravan.testing.simulator.SabotagedBuild;
+import io.caravan.testing.simulator.SourceEdit;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Explores how connections share the memory for requests and for answers. */
+@Patient
+class MemoryInterleavingsTest {
+    private static final int INTERLEAVINGS = Rounds.of(500, 20_000);
+    private static final int SEEDS = 10_000;
+
+    @TempDir
+    Path folder;
+
+    /** What must not be wrong, wrong on purpose. */
+    enum Sabotage {
+        DECODE_WITHOUT_ASKING_TO_BE_WOKEN(
+                RequestInterleavings.class,
+                "InFlight",
+                "return mayDecode() || decodedBytes < limitBytes && admitsOrWait(begun());",
+                "return mayDecode();"),
+        DO_NOT_ASK_AGAIN_ONCE_IT_WAITS(
+                RequestInterleavings.class,
+                "InFlight",
+                "            budget.await(this);\n        }\n        return budget.admits(this, begun);",
+                "            budget.await(this);\n        }\n        return false;"),
+        DO_NOT_SETTLE_WHEN_THE_CONNECTION_ENDS(
+                RequestInterleavings.class,
+                "InFlight",
+                "        budget.closed(this);\n        budget.settled(this);",
+                "        budget.closed(this);"),
+        DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
+                AnswerInterleavings.class,
+                "AnswerBudget",
+                "if (!spent() && waiting.remove(action)) {",
+                "if (limitBytes < 0) {"),
+        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "AnswerMemory", """
+                    public synchronized void hold(long bytes) {
+                        if (!closed) {
+                            heldBytes += bytes;
+                            changedNanos = budget.nanoTime();
+                """, """
+                    public void hold(long bytes) {
+                        boolean counts;
+                        synchronized (this) {
+                            counts = !closed;
+                            heldBytes += counts ? bytes : 0;
+                            changedNanos = budget.nanoTime();
+                        }
+                        if (counts) {
+                """);
+
+        private final Class<?> program;
+        private final SourceEdit edit;
+
+        Sabotage(Class<?> program, String file, String from, String to) {
+            this.program = program;
+            this.edit = new SourceEdit("server/net/" + file, from, to);
+        }
+    }
+
+    private Exploration exploration(Class<?> program, List<SourceEdit> edits) throws Exception {
+        return new Exploration(
+                program, edits, folder, InFlight.class, InFlightBudget.class, AnswerMemory.class, AnswerBudget.class);
+    }
+
+    @Test
+    @Tag("rounds")
+    void requestsAreCountedAndAllAreAnswered() throws Exception {
+        exploration(RequestInterleavings.class, List.of()).run(INTERLEAVINGS);
+    }
+
+    @Test
+    @Tag("rounds")
+    void answersAreCountedAndAllAreMade() throws Exception {
+        exploration(AnswerInterleavings.class, List.of()).run(INTERLEAVINGS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sabotage.class)
+    void fitsTheSource(Sabotage sabotage) throws IOException {
+        assertThat(SabotagedBuild.sources(Path.of(""), List.of(sabotage.edit))).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sabotage.class)
+    @Tag("thorough")
+    void isFound(Sabotage sabotage) throws Exception {
+        String found = exploration(sabotage.program, List.of(sabotage.edit)).firstFailure(1, SEEDS);
+        assertThat(found).isNotNull();
+        System.out.println(sabotage + " is found with " + found);
+    }
+}

@@ -1,0 +1,201 @@
+package io.caravan.server.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.simulator.Interleaver;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connections, each with an event loop of its own, whose requests together are more than the memory for them takes. Each
+ * does with its share what {@code RespHandler} does. Some end in the middle, and some clients send half of a request and no
+ * more.
+ */
+final class RequestInterleavings {
+    private static final int LIMIT = 256;
+    private static final int CONNECTION_LIMIT = 150;
+    private static final int MAX_REQUEST = 300;
+    private static final int MAX_READ = 100;
+    private static final int MAX_PENDING = 2;
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** What each connection may pass its limits by: what it was allowed just before they were reached. */
+    private static final int PASSED_BY = 2 * MAX_READ + MAX_REQUEST;
+
+    private final SplittableRandom random;
+    private final Interleaver threads;
+    private final EmbeddedChannel timer = new EmbeddedChannel();
+    private final InFlightBudget budget = new InFlightBudget(LIMIT, PATIENCE, timer.eventLoop());
+    private final List<Client> clients = new ArrayList<>();
+
+    private RequestInterleavings(long seed, Interleaver threads) {
+        this.random = new SplittableRandom(seed);
+        this.threads = threads;
+        timer.freezeTime();
+    }
+
+    static void explore(long seed) {
+        try (Interleaver threads = new Interleaver(seed)) {
+            new RequestInterleavings(seed, threads).run();
+        }
+    }
+
+    private void run() {
+        int count = 3 + random.nextInt(3);
+        for (int i = 0; i < count; i++) {
+            Client client = new Client(i, i > 0 && random.nextInt(4) == 0);
+            clients.add(client);
+            client.begin();
+        }
+        threads.always(() -> assertThat(budget.heldBytes()).isBetween(0L, (long) LIMIT + count * PASSED_BY));
+        threads.whenStuck(this::pass);
+        threads.run();
+        assertThat(budget.heldBytes())
+                .isEqualTo(clients.stream()
+                        .mapToLong(client -> client.inFlight.heldBytes())
+                        .sum());
+        clients.forEach(client -> client.channel.close());
+        assertThat(budget.heldBytes()).isZero();
+    }
+
+    /** Whether some client is closed now because others wait. */
+    private boolean pass() {
+        long before = budget.closedConnections();
+        timer.advanceTimeBy(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        timer.runScheduledPendingTasks();
+        return budget.closedConnections() > before;
+    }
+
+    private final class Client {
+        final EmbeddedChannel channel = new EmbeddedChannel();
+        final InFlight inFlight = new InFlight(channel, budget, CONNECTION_LIMIT, Unbounded.answers(channel));
+        private final String name;
+        private final boolean stopsHalfway;
+        private final boolean leaves = random.nextInt(4) == 0;
+        private final int[] requests = new int[1 + random.nextInt(3)];
+        private int toSend;
+        private boolean reads = true;
+        /** Of the request that is decoded next. */
+        private int next;
+
+        private int unfinished;
+        private boolean granted;
+        private boolean heldBack;
+        private int pending;
+        private int answered;
+
+        Client(int number, boolean stopsHalfway) {
+            this.name = "client " + number;
+            this.stopsHalfway = stopsHalfway;
+            for (int i = 0; i < requests.length; i++) {
+                requests[i] = 1 + random.nextInt(random.nextInt(4) == 0 ? 10 : MAX_REQUEST);
+                toSend += requests[i];
+            }
+            if (stopsHalfway) {
+                toSend -= 1 + random.nextInt(requests[requests.length - 1]);
+            }
+            inFlight.onRoom(this::progress);
+            inFlight.onIdle(channel::close);
+            channel.pipeline().addLast(inFlight, new SimpleChannelInboundHandler<ByteBuf>() {
+                @Override
+                protected void channelRead0(ChannelHandlerContext context, ByteBuf bytes) {
+                    unfinished += bytes.readableBytes();
+                    decode();
+                }
+            });
+        }
+
+        void begin() {
+            threads.worker(
+                    name + "'s loop",
+                    () -> channel.isOpen() && (channel.hasPendingTasks() || reads && toSend > 0),
+                    this::turn);
+            if (!stopsHalfway) {
+                threads.thread(
+                        name,
+                        () -> Interleaver.await(this + "", () -> answered == requests.length || !channel.isOpen()));
+            }
+            if (leaves) {
+                threads.thread(name + "'s end", () -> {
+                    Interleaver.await("its time", () -> true);
+                    channel.eventLoop().execute(channel::close);
+                });
+            }
+        }
+
+        private void turn() {
+            channel.runPendingTasks();
+            channel.config().setAutoRead(reads);
+            while (channel.isOpen() && toSend > 0 && channel.config().isAutoRead()) {
+                int came = Math.min(toSend, 1 + random.nextInt(MAX_READ));
+                toSend -= came;
+                channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[came]));
+                if (random.nextBoolean()) {
+                    break;
+                }
+            }
+            progress();
+        }
+
+        private boolean mustWait() {
+            return pending >= MAX_PENDING;
+        }
+
+        private boolean decode() {
+            int before = next;
+            heldBack = false;
+            while (next < requests.length && unfinished > 0) {
+                int length = requests[next];
+                if (!granted && (mustWait() || !inFlight.mayDecode())
+                        || !granted && unfinished >= length / 2 && !inFlight.tryHold(length / 2)) {
+                    heldBack = true;
+                    break;
+                }
+                granted |= unfinished >= length / 2;
+                if (unfinished < length) {
+                    break;
+                }
+                unfinished -= length;
+                granted = false;
+                next++;
+                pending++;
+                inFlight.requestCame();
+                threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::answer));
+            }
+            return next > before;
+        }
+
+        private void answer() {
+            pending--;
+            answered++;
+            progress();
+        }
+
+        /** As {@code RespHandler} does. */
+        private void progress() {
+            boolean more = channel.isOpen();
+            while (more) {
+                more = decode();
+                if (!more) {
+                    if (pending == 0) {
+                        inFlight.settle(unfinished, !heldBack || !mustWait());
+                    }
+                    reads = !mustWait() && inFlight.mayRead();
+                    more = reads && heldBack && inFlight.mayDecodeOrWake();
+                }
+            }
+        }
+
+        @Override
+        public String toString() {
+            return answered + " of " + requests.length + " answers, or room for " + (toSend + unfinished) + " bytes";
+        }
+    }
+}

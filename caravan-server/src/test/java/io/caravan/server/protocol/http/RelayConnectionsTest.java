@@ -1,0 +1,132 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.FollowedLeader;
+import io.caravan.server.config.HostPort;
+import io.caravan.testing.Eventually;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections of a follower to the leader, to which it passes requests on. */
+class RelayConnectionsTest {
+    private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
+    private static final String PATH = "/v1/stream/a";
+    private static final String ONE = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none";
+    private static final String NO_CONTENT = "HTTP/1.1 204 No Content\r\n\r\n";
+
+    private FakeLeader leader;
+    private FakeLeader next;
+    private ClusterHost nextHost;
+    private FollowedLeader cluster;
+    private HttpFixture follower;
+
+    @BeforeEach
+    void start() throws Exception {
+        leader = new FakeLeader();
+        next = new FakeLeader();
+        nextHost = new ClusterHost("c", NOWHERE, NOWHERE, next.address());
+        cluster = new FollowedLeader(List.of(
+                new ClusterHost("a", NOWHERE, NOWHERE, NOWHERE),
+                new ClusterHost("b", NOWHERE, NOWHERE, leader.address()),
+                nextHost));
+        follower = HttpFixture.following(cluster.cluster());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        follower.close();
+        leader.close();
+        next.close();
+    }
+
+    private int append() throws Exception {
+        return follower.append(PATH, "text/plain", "one").statusCode();
+    }
+
+    @Test
+    void requestsInTurnShareAConnection() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            leader.answers(ONE, NO_CONTENT);
+            assertThat(follower.get(PATH).body()).isEqualTo("one");
+            assertThat(append()).isEqualTo(204);
+        }
+        assertThat(leader.requests).hasSize(40);
+        assertThat(leader.connections()).isOne();
+    }
+
+    @Test
+    void answersOfEachKindLeaveTheConnectionAtTheNextRequest() throws Exception {
+        leader.answers(
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
+                "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n",
+                "HTTP/1.1 103 Early Hints\r\n\r\n" + NO_CONTENT,
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n",
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+                ONE);
+        assertThat(follower.send("HEAD", PATH, null).statusCode()).isEqualTo(200);
+        assertThat(follower.get(PATH).statusCode()).isEqualTo(304);
+        assertThat(append()).isEqualTo(204);
+        assertThat(follower.get(PATH).body()).isEqualTo("onetwo");
+        assertThat(follower.get(PATH).statusCode()).isEqualTo(404);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(leader.connections()).isOne();
+    }
+
+    @Test
+    void anAnswerThatEndsTheConnectionIsTheLastOnIt() throws Exception {
+        leader.answers("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\none", ONE);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(leader.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void aConnectionThatTheLeaderClosesIsNotUsedAgain() throws Exception {
+        leader.answers(ONE);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        leader.closeConnections();
+        Eventually.await("the connection has ended", () -> leader.ended() == 1);
+        leader.answers(NO_CONTENT);
+        assertThat(append()).isEqualTo(204);
+        assertThat(leader.requests).containsExactly("GET " + PATH, "POST " + PATH);
+        assertThat(leader.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void aReadWhoseConnectionEndsIsSentAgain() throws Exception {
+        leader.answers(ONE, FakeLeader.CLOSE, ONE);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(leader.requests).hasSize(3);
+        assertThat(leader.connections()).isEqualTo(2);
+    }
+
+    @Test
+    void aChangeWhoseConnectionEndsIsNotSentAgain() throws Exception {
+        leader.answers(ONE, FakeLeader.CLOSE, NO_CONTENT);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        HttpResponse<String> lost = follower.append(PATH, "text/plain", "one");
+        assertThat(lost.statusCode()).isEqualTo(503);
+        assertThat(lost.body()).contains("leader_lost", "the change may have been made");
+        assertThat(leader.requests).containsExactly("GET " + PATH, "POST " + PATH);
+    }
+
+    @Test
+    void anotherLeaderGetsItsOwnConnection() throws Exception {
+        leader.answers(ONE);
+        next.answers(NO_CONTENT, ONE);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        cluster.leads(nextHost);
+        assertThat(append()).isEqualTo(204);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(leader.requests).hasSize(1);
+        assertThat(next.connections()).isOne();
+        // Nothing keeps the connection to the old one open.
+        Eventually.await("the connection has ended", () -> leader.ended() == 1);
+    }
+}

@@ -1,0 +1,228 @@
+package io.caravan.server.protocol.resp.reply;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.testing.simulator.Interleaver;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+
+/**
+ * Two connections of one event loop, whose replies come from other threads in any order, from the loop, or in pieces; a
+ * client takes its replies late, and a connection ends at any time.
+ */
+final class ReplyInterleavings {
+    private final SplittableRandom random;
+    private final Interleaver threads;
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final CompletionInbox inbox = new CompletionInbox(loop());
+    private final List<Connection> connections = new ArrayList<>();
+    private boolean onLoop;
+
+    private ReplyInterleavings(long seed, Interleaver threads) {
+        this.random = new SplittableRandom(seed);
+        this.threads = threads;
+    }
+
+    static void explore(long seed) {
+        try (Interleaver threads = new Interleaver(seed)) {
+            new ReplyInterleavings(seed, threads).run();
+        }
+    }
+
+    /** Other threads only ask whether they are on it, and give it tasks. */
+    private EventLoop loop() {
+        return (EventLoop) Proxy.newProxyInstance(
+                EventLoop.class.getClassLoader(), new Class<?>[] {EventLoop.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("execute")) {
+                        return tasks.add((Runnable) arguments[0]);
+                    }
+                    assertThat(method.getName()).isEqualTo("inEventLoop");
+                    return onLoop && "loop".equals(Interleaver.currentName());
+                });
+    }
+
+    private void run() {
+        for (int i = 0; i < 2; i++) {
+            connections.add(new Connection("connection " + i));
+        }
+        onLoop = true;
+        threads.worker(
+                "loop",
+                () -> !tasks.isEmpty()
+                        || connections.stream().anyMatch(each -> each.toAsk > 0 || each.channel.hasPendingTasks()),
+                this::turn);
+        connections.forEach(Connection::begin);
+        threads.run();
+        onLoop = false;
+        connections.forEach(Connection::check);
+    }
+
+    private void turn() {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
+        }
+        connections.forEach(each -> each.channel.runPendingTasks());
+        connections.get(random.nextInt(connections.size())).ask();
+    }
+
+    private final class Connection {
+        private final String name;
+        private final EmbeddedChannel channel = new EmbeddedChannel() {
+            @Override
+            protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
+                if (takes) {
+                    super.doWrite(buffer);
+                }
+            }
+        };
+        private final AnswerMemory answers = Unbounded.answers(channel);
+        private final ReplyQueue replies =
+                new ReplyQueue(channel, inbox, answers, this::progress, () -> this.inProgress);
+        private final List<String> ends = new ArrayList<>();
+        private final StringBuilder taken = new StringBuilder();
+        private int toAsk = 1 + random.nextInt(4);
+        private int asked;
+        private boolean takes = random.nextBoolean();
+        private boolean inProgress;
+        private boolean moreProgress;
+        private boolean ended;
+
+        Connection(String name) {
+            this.name = name;
+            channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 2));
+            channel.pipeline().addFirst(answers).addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelWritabilityChanged(ChannelHandlerContext context) {
+                    progress();
+                }
+            });
+        }
+
+        void begin() {
+            threads.thread(
+                    name,
+                    () -> Interleaver.await(
+                            "its replies", () -> ended || toAsk == 0 && ends.size() == asked && replies.isEmpty()));
+            if (!takes) {
+                threads.thread(
+                        name + "'s client",
+                        () -> tasks.add(() -> {
+                            takes = true;
+                            channel.unsafe().flush();
+                            progress();
+                        }));
+            }
+            if (random.nextInt(3) == 0) {
+                threads.thread(name + "'s end", () -> tasks.add(this::end));
+            }
+        }
+
+        private void end() {
+            ended = true;
+            toAsk = 0;
+            channel.close();
+            replies.close();
+            take();
+        }
+
+        void ask() {
+            if (toAsk == 0) {
+                return;
+            }
+            toAsk--;
+            int number = asked++;
+            PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {
+                @Override
+                public void answered(Reply reply) {
+                    ends.add("answered " + number);
+                }
+
+                @Override
+                public void abandoned() {
+                    ends.add("abandoned " + number);
+                }
+            });
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    inProgress = true;
+                    place.complete(new Reply.Number(number));
+                    inProgress = false;
+                    progress();
+                }
+                case 1 ->
+                    threads.daemon(name + "'s pieces", () -> {
+                        tasks.add(() -> add(place, ":" + number));
+                        tasks.add(() -> add(place, "\r\n"));
+                        tasks.add(place::end);
+                    });
+                default -> threads.daemon(name + "'s reply", () -> place.complete(new Reply.Number(number)));
+            }
+        }
+
+        private void add(PendingReply place, String text) {
+            ByteBuf bytes = Unpooled.copiedBuffer(text, US_ASCII);
+            replies.hold(bytes.capacity());
+            place.add(new PendingReply.Piece(bytes, bytes.capacity(), () -> {}));
+        }
+
+        /** As {@code RespHandler} does. */
+        private void progress() {
+            moreProgress = true;
+            if (inProgress) {
+                return;
+            }
+            inProgress = true;
+            while (moreProgress) {
+                moreProgress = false;
+                if (replies.flush()) {
+                    moreProgress = true;
+                }
+            }
+            inProgress = false;
+            take();
+        }
+
+        private void take() {
+            for (ByteBuf bytes = channel.readOutbound(); bytes != null; bytes = channel.readOutbound()) {
+                taken.append(bytes.toString(US_ASCII));
+                bytes.release();
+            }
+        }
+
+        void check() {
+            take();
+            StringBuilder all = new StringBuilder();
+            for (int i = 0; i < asked; i++) {
+                all.append(':').append(i).append("\r\n");
+            }
+            assertThat(all.toString()).as(name).startsWith(taken.toString());
+            assertThat(ends.stream().map(end -> end.replaceFirst(".* ", "")))
+                    .as(name + ": each request ends once")
+                    .doesNotHaveDuplicates()
+                    .hasSize(asked);
+            if (!ended) {
+                assertThat(taken).as(name).hasToString(all.toString());
+                assertThat(replies.heldBytes()).as(name).isZero();
+            }
+            assertThat(answers.heldBytes()).as(name).isZero();
+            channel.finishAndReleaseAll();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.caravan.server.protocol.resp.reply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Patient;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.simulator.Exploration;
+import io.caravan.testing.simulator.SabotagedBuild;
+import io.caravan.testing.simulator.SourceEdit;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Explores how replies come to the connections of an event loop. */
+@Patient
+class ReplyInterleavingsTest {
+    private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
+    private static final int SEEDS = 5_000;
+
+    @TempDir
+    Path folder;
+
+    /** What must not be wrong, wrong on purpose. */
+    enum Sabotage {
+        FORGET_WHAT_OTHERS_PUSH_MEANWHILE(
+                "CompletionInbox",
+                "        } while (!top.compareAndSet(below, reply));",
+                "        } while (false);\n        top.set(reply);"),
+        TAKE_ANY_THREAD_FOR_THE_LOOP(
+                "ReplyQueue",
+                "if (inbox.inEventLoop() && inProgress.getAsBoolean()) {",
+                "if (inProgress.getAsBoolean()) {"),
+        WRITE_A_REPLY_THAT_HAS_NOT_COME(
+                "ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
+        KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            hold(-head.heldBytes());\n", ""),
+        ANSWER_WHAT_IS_ABANDONED(
+                "PendingReply",
+                "observer.abandoned();",
+                "observer.abandoned();\n            observer.answered(reply);");
+
+        private final SourceEdit edit;
+
+        Sabotage(String file, String from, String to) {
+            this.edit = new SourceEdit("server/protocol/resp/reply/" + file, from, to);
+        }
+    }
+
+    private Exploration exploration(List<SourceEdit> edits) throws Exception {
+        return new Exploration(
+                ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class, CompletionInbox.class);
+    }
+
+    @Test
+    @Tag("rounds")
+    void eachRequestHasItsReplyOnceAndInOrder() throws Exception {
+        exploration(List.of()).run(INTERLEAVINGS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sabotage.class)
+    void fitsTheSource(Sabotage sabotage) throws IOException {
+        assertThat(SabotagedBuild.sources(Path.of(""), List.of(sabotage.edit))).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sabotage.class)
+    @Tag("thorough")
+    void isFound(Sabotage sabotage) throws Exception {
+        String found = exploration(List.of(sabotage.edit)).firstFailure(1, SEEDS);
+        assertThat(found).isNotNull();
+        System.out.println(sabotage + " is found with " + found);
+    }
+}
