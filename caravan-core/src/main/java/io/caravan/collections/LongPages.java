@@ -78,10 +78,13 @@ public final class LongPages {
     /** The same, to be written to. */
     long[] pageToWrite(int number) {
         long[] page = pages[number];
-        if (number < frozen.length && frozen[number] == page) {
-            page = page.clone();
-            pages[number] = page;
-        }
+        return number < frozen.length && frozen[number] == page ? copyOfFrozen(number) : page;
+    }
+
+    /** Apart from {@link #pageToWrite}, which the compiler inlines while it is small. */
+    private long[] copyOfFrozen(int number) {
+        long[] page = frozen[number].clone();
+        pages[number] = page;
         return page;
     }
 

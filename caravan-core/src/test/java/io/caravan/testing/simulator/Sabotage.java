@@ -45,7 +45,7 @@ enum Sabotage {
             "engine/Checkpoints",
             "logGeometry.segmentOf(older.startLsn())",
             "logGeometry.segmentOf(header.startLsn())")),
-    WRITE_TO_A_FROZEN_PAGE(edit("collections/LongPages", "            page = page.clone();\n", "")),
+    WRITE_TO_A_FROZEN_PAGE(edit("collections/LongPages", "frozen[number].clone()", "frozen[number]")),
     CHANGE_A_FROZEN_BUCKET(
             edit("collections/SlotTable", "if (child != null && child == childOf(frozen, at)) {", "if (false) {")),
     ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
