@@ -316,12 +316,13 @@ final class HeapSpace {
         reclaims.add(list, to, lsn);
     }
 
-    /** Removes a pin, and queues what waited for it; whoever waits for room looks again. */
+    /** Removes a pin, and has the flusher free what waited for it; whoever waits for room looks again. */
     void unpin(Pin pin) {
         ListIndex index = state.index;
         if (index.unpin(pin)) {
             reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
             state.changed.signalAll();
+            wakes.flusher().run();
         }
     }
 

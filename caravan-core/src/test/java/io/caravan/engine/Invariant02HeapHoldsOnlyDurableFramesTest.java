@@ -219,6 +219,24 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
+    /** Nothing else may ever wake the flusher, which frees it. */
+    @Test
+    void whatAReaderHasPinnedIsFreeWhenItEndsThoughNobodyWrites() {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, 4, FULL_LENGTH);
+            store.engine.checkpoint();
+            store.engine.get(1, StoreCalls.each((sequence, value) -> {
+                if (sequence == 0) {
+                    told(told -> store.engine.trim(1, 4, told));
+                    store.engine.flush();
+                }
+            }));
+            Eventually.await(
+                    "what was trimmed takes no space",
+                    () -> store.engine.stats().heap().usedBytes() == 0);
+        }
+    }
+
     /**
      * The log's last frame rots, which passes for a torn tail. It had the trim of values whose places a checkpoint, cut off
      * before it was published, would have been glad to use.

@@ -62,7 +62,7 @@ final class SimulatedTorture {
         Files.write(story, failure.story());
         out.println(failure.storysEnd());
         out.println("seed " + failure.seed() + ": " + failure.problem().getMessage());
-        out.println("The full history is in " + story + "; reproduce the failure with --simulate --cuts 1 --seed "
-                + failure.seed());
+        out.println("The full history is in " + story + "; reproduce the failure with --simulate --cuts "
+                + (failure.cuts() + 1) + " --seed " + failure.seed());
     }
 }
