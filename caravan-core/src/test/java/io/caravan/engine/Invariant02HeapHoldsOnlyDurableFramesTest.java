@@ -228,7 +228,9 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0) {
                     told(told -> store.engine.trim(1, 4, told));
-                    store.engine.flush();
+                    Thread.getAllStackTraces().keySet().stream()
+                            .filter(thread -> thread.getName().startsWith("caravan-flusher"))
+                            .forEach(Eventually::awaitWaitingOrDone);
                 }
             }));
             Eventually.await(
