@@ -1,37 +1,25 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
-import io.caravan.format.FileNames;
+import io.caravan.engine.OwnThread;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
-import io.caravan.io.NewDirectory;
 import io.caravan.io.ReadOnlyStorage;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.concurrent.Executor;
-import java.util.function.IntPredicate;
-import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
  * and after a power loss. One process opens a directory at a time.
  *
- * <p>{@link Engine} does the work. This class opens it, on a thread of its own: no caller's thread ever does channel
- * I/O, because an interrupt would close the store's files.
+ * <p>It is opened here, and what it does is in the package of its engine. No caller's thread ever does channel I/O,
+ * because an interrupt would close the store's files.
  */
-public final class DurableListStore implements ListStore {
-    private final Engine engine;
-
-    /** Around an engine that is open. */
-    DurableListStore(Engine engine) {
-        this.engine = engine;
-    }
+public interface DurableListStore extends ListStore {
 
     /** Opens or creates the store in the directory, with default settings; see {@link #open(StoreConfig)}. */
-    public static DurableListStore open(Path directory) {
+    static DurableListStore open(Path directory) {
         return open(StoreConfig.builder(directory).build());
     }
 
@@ -45,10 +33,10 @@ public final class DurableListStore implements ListStore {
      * @throws CorruptStoreException when what was acknowledged cannot be read back; nothing was changed
      * @throws StoreIoException when the operating system refuses
      */
-    public static DurableListStore open(StoreConfig config) {
-        return new DurableListStore(OwnThread.call(
+    static DurableListStore open(StoreConfig config) {
+        return OwnThread.call(
                 "open " + config.directory(),
-                () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime)));
+                () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime));
     }
 
     /**
@@ -57,7 +45,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreLockedException when it is open; use {@link #verify(VerifyReport.Progress)} on the open store
      * @throws StoreDirectoryException when there is no store
      */
-    public static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
+    static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
     }
 
@@ -69,7 +57,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreDirectoryException when there is no store
      * @throws StoreIoException when the store changes faster than it can be read
      */
-    public static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
+    static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call(
                 "verify " + directory, () -> Verifier.verifyWhileOpen(ReadOnlyStorage.of(directory), progress));
     }
@@ -81,7 +69,7 @@ public final class DurableListStore implements ListStore {
      * @param keepDirectory a new or empty folder for the copies, outside the store's
      * @throws CorruptStoreException when cutting the log would not help; nothing was changed
      */
-    public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
+    static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
         return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
     }
 
@@ -91,7 +79,7 @@ public final class DurableListStore implements ListStore {
      *
      * @throws CorruptStoreException when cutting the log would not help
      */
-    public static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
+    static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
     }
 
@@ -104,7 +92,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreDirectoryException when the target has anything in it, or the directory has no file of a store
      * @throws StoreLockedException when the store is open
      */
-    public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
+    static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
         return OwnThread.call("salvage " + directory, () -> Salvager.salvage(directory, target, listener));
     }
 
@@ -112,9 +100,7 @@ public final class DurableListStore implements ListStore {
      * Reads every frame, checkpoint and entry of this open store and reports every fault. Writes go on meanwhile;
      * checkpoints wait.
      */
-    public VerifyReport verify(VerifyReport.Progress progress) {
-        return Verifier.verifyOpen(engine, progress);
-    }
+    VerifyReport verify(VerifyReport.Progress progress);
 
     /**
      * Copies this open store to a folder while it is used. The copy is a store that opens: what was durable at one moment
@@ -128,129 +114,5 @@ public final class DurableListStore implements ListStore {
      * @throws StoreIoException when the operating system refuses, or the log has no space to grow
      * @throws StoreClosedException when the store is closed meanwhile
      */
-    public BackupReport backup(Path target, BackupReport.Progress progress) {
-        Engine.checkMayWait("backup");
-        return OwnThread.call("back up to " + target, () -> {
-            try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
-                BackupReport report = engine.backup(folder.storage(), progress);
-                folder.publish();
-                return report;
-            }
-        });
-    }
-
-    @Override
-    public void append(long id, byte[] value, WriteCallback callback) {
-        engine.append(id, value, callback);
-    }
-
-    @Override
-    public void append(long id, ByteBuffer value, WriteCallback callback) {
-        engine.append(id, value, callback);
-    }
-
-    @Override
-    public void write(WriteBatch batch, WriteCallback callback) {
-        engine.write(batch, callback);
-    }
-
-    @Override
-    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        return engine.tryWrite(batch, callback);
-    }
-
-    @Override
-    public void get(long id, EntryStream stream) {
-        engine.get(id, stream);
-    }
-
-    @Override
-    public void get(long id, long fromSequence, EntryStream stream) {
-        engine.get(id, fromSequence, stream);
-    }
-
-    @Override
-    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        engine.getNewestFirst(id, beforeSequence, stream);
-    }
-
-    @Override
-    public void trim(long id, long count, WriteCallback callback) {
-        engine.trim(id, count, callback);
-    }
-
-    @Override
-    public void trimTo(long id, long firstSequence, WriteCallback callback) {
-        engine.trimTo(id, firstSequence, callback);
-    }
-
-    @Override
-    public void delete(long id, WriteCallback callback) {
-        engine.delete(id, callback);
-    }
-
-    @Override
-    public @Nullable ListInfo info(long id) {
-        return engine.info(id);
-    }
-
-    @Override
-    public @Nullable ListInfo accepted(long id) {
-        return engine.accepted(id);
-    }
-
-    @Override
-    public void acceptedLengths(long id, IntPredicate more) {
-        engine.acceptedLengths(id, more);
-    }
-
-    @Override
-    public void forEachList(LongConsumer ids) {
-        engine.forEachList(ids);
-    }
-
-    @Override
-    public StoreStats stats() {
-        return engine.stats();
-    }
-
-    @Override
-    public StoreLayout layout() {
-        return engine.layout();
-    }
-
-    @Override
-    public Group group() {
-        return engine.group();
-    }
-
-    @Override
-    public boolean writable() {
-        return engine.writable();
-    }
-
-    @Override
-    public void onWritable(Runnable action) {
-        engine.onWritable(action);
-    }
-
-    @Override
-    public Executor futureExecutor() {
-        return engine.futureExecutor();
-    }
-
-    @Override
-    public void flush() {
-        engine.flush();
-    }
-
-    @Override
-    public void checkpoint() {
-        engine.checkpoint();
-    }
-
-    @Override
-    public void close() {
-        engine.close();
-    }
+    BackupReport backup(Path target, BackupReport.Progress progress);
 }

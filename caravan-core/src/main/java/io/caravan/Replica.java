@@ -1,6 +1,7 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.OwnThread;
 import io.caravan.engine.Threading;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
@@ -24,11 +25,9 @@ import java.util.OptionalInt;
  */
 public final class Replica implements AutoCloseable {
     private final Engine engine;
-    private final DurableListStore store;
 
     private Replica(Engine engine) {
         this.engine = engine;
-        this.store = new DurableListStore(engine);
     }
 
     /**
@@ -78,7 +77,7 @@ public final class Replica implements AutoCloseable {
      * NotLeaderException} until the replica leads.
      */
     public DurableListStore store() {
-        return store;
+        return engine;
     }
 
     /** Where the next frame goes: the first log position behind what the replica has. */
@@ -158,6 +157,6 @@ public final class Replica implements AutoCloseable {
     /** Closes the store; see {@link DurableListStore#close()}. */
     @Override
     public void close() {
-        store.close();
+        engine.close();
     }
 }

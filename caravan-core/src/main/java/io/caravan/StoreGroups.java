@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.engine.OwnThread;
 import io.caravan.format.FileNames;
 import io.caravan.io.NewDirectory;
 import java.io.IOException;

@@ -11,7 +11,6 @@ import io.caravan.engine.Engine;
 import io.caravan.engine.Threading;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
-import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.ImageStorage;
@@ -285,8 +284,7 @@ class EveryByteTest {
                     }
                 }
             }
-            assertThat(Verifier.verifyOpen(store, VerifyReport.Progress.NONE).faults())
-                    .isEmpty();
+            assertThat(store.verify(VerifyReport.Progress.NONE).faults()).isEmpty();
             append(store, 6, "goes on");
             assertThat(texts(store, 6, 2)).containsExactly("2:goes on");
         }
@@ -295,8 +293,7 @@ class EveryByteTest {
 
     private static void assertNamedWhileOpen(Engine store, ImageStorage storage, Bytes one) {
         storage.invert(one.file(), one.from());
-        List<CaravanException> faults =
-                Verifier.verifyOpen(store, VerifyReport.Progress.NONE).faults();
+        List<CaravanException> faults = store.verify(VerifyReport.Progress.NONE).faults();
         storage.invert(one.file(), one.from());
         assertThat(one.problemWith(faults)).as(one.toString()).isNull();
     }

@@ -29,7 +29,7 @@ class OpenStoreDamageTest {
     @BeforeEach
     void openWithFramesBehindACheckpoint() throws Exception {
         WatchedThreading threads = new WatchedThreading();
-        store = new DurableListStore(threads.open(SmallStore.config(directory).build()));
+        store = threads.open(SmallStore.config(directory).build());
         append(store, 1, "a", "b", "c");
         append(store, 2, "x", "y");
         store.checkpoint();

@@ -3,7 +3,6 @@ package io.caravan.checkpoint;
 import static io.caravan.format.CheckpointLayout.*;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.format.Checksums;
 import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -11,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one checkpoint file, checking everything before it is used. A file is whole when, in this order: (1) its file
@@ -39,13 +39,10 @@ public final class CheckpointReader implements AutoCloseable {
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 
-    private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-
     private final StoreFile file;
     private final CheckpointHeader header;
     private final long fileBytes;
-    /** Offset of the piece that is being visited. */
-    private long pieceOffset;
+    private @Nullable CheckpointSections sections;
 
     /** Opens a checkpoint and checks conditions 1 to 4. */
     public CheckpointReader(Storage storage, long number) throws IOException {
@@ -80,90 +77,15 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Visits every section and piece, checking conditions 5 to 7. When it fails, drop what was visited before. */
     public void read(Visitor visitor) throws IOException {
-        ByteBuffer window = ByteBuffer.allocateDirect((int) Math.min(MAX_SECTION_BYTES, fileBytes))
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .limit(0);
-        Tally tally = new Tally();
-        long position = HEADER_BYTES;
-        while (position < fileBytes) {
-            int bytes = load(window, position);
-            int at = window.position();
-            int partition = window.getInt(at + SECTION_PARTITION);
-            long captureLsn = window.getLong(at + SECTION_CAPTURE_LSN);
-            tally.section(partition, captureLsn, position);
-            visitor.partition(partition, captureLsn);
-            visitPieces(window, bytes, position, visitor, tally);
-            window.position(at + bytes);
-            position += bytes;
-        }
-        tally.check(position);
-    }
-
-    /** Loads the section at this position of the file to the window's position. Returns its size in bytes. */
-    private int load(ByteBuffer window, long position) throws IOException {
-        fill(window, position, SECTION_HEADER_BYTES);
-        int payloadBytes = window.getInt(window.position() + SECTION_PAYLOAD_BYTES);
-        if (payloadBytes < 0 || payloadBytes > Math.min(MAX_PAYLOAD_BYTES, fileBytes - position)) {
-            throw corrupt(position, "a section says that it is " + payloadBytes + " bytes long");
-        }
-        int bytes = SECTION_HEADER_BYTES + payloadBytes;
-        fill(window, position, bytes);
-        int at = window.position();
-        int covered = bytes - SECTION_PAYLOAD_BYTES;
-        if (window.getInt(at + SECTION_CRC) != Checksums.crc32c(window, at + SECTION_PAYLOAD_BYTES, covered)) {
-            throw corrupt(position, "a section's checksum is wrong");
-        }
-        return bytes;
-    }
-
-    /** Reads as many sections at a time as the window holds, because most are small. */
-    private void fill(ByteBuffer window, long position, int bytes) throws IOException {
-        if (window.remaining() < bytes) {
-            window.clear();
-            file.read(window, position);
-            window.flip();
-        }
-        if (window.remaining() < bytes) {
-            throw corrupt(position, "a section is cut off");
-        }
-    }
-
-    private void visitPieces(ByteBuffer window, int bytes, long position, Visitor visitor, Tally tally) {
-        int start = window.position();
-        int end = start + bytes;
-        int at = start + SECTION_HEADER_BYTES;
-        int pieces = 0;
-        while (at < end) {
-            pieceOffset = position + at - start;
-            at = visitPiece(window, at, end, visitor, tally);
-            pieces++;
-        }
-        int announced = window.getInt(start + SECTION_PIECES);
-        if (pieces != announced) {
-            throw corrupt(position, "a section holds " + pieces + " pieces, should hold " + announced);
-        }
-    }
-
-    /** Returns the index of the next piece. */
-    private int visitPiece(ByteBuffer window, int at, int end, Visitor visitor, Tally tally) {
-        int regionsAt = at + PIECE_HEADER_BYTES;
-        long count = regionsAt <= end ? window.getLong(at + PIECE_ENTRIES) : -1;
-        if (count < 0 || count > (end - regionsAt) / Long.BYTES) {
-            throw corruptPiece("a list does not fit its section");
-        }
-        Head head = new Head(
-                window.getLong(at + PIECE_ID),
-                window.getLong(at + PIECE_BIRTH),
-                window.getLong(at + PIECE_FIRST),
-                window.getLong(at + PIECE_NEXT));
-        tally.piece(head, count);
-        visitor.piece(head.id(), head.birth(), head.first(), head.next(), window, regionsAt, (int) count);
-        return regionsAt + (int) count * Long.BYTES;
+        Tally tally = new Tally(visitor);
+        sections = new CheckpointSections(file, header.partitions(), tally);
+        sections.visit();
+        tally.check();
     }
 
     /** The exception that a visitor throws when it cannot use the piece that it is given. */
     public CorruptStoreException corruptPiece(String problem) {
-        return corrupt(pieceOffset, problem);
+        return corrupt(sections == null ? 0 : sections.offset(), problem);
     }
 
     private CorruptStoreException corrupt(long offset, String problem) {
@@ -176,58 +98,58 @@ public final class CheckpointReader implements AutoCloseable {
     }
 
     /** What the pieces of one list have in common. */
-    private record Head(long id, long birth, long first, long next) {
-        boolean isSound() {
-            return first >= 0 && next >= first && next < NUMBER_LIMIT;
-        }
-    }
+    private record Head(long id, long birth, long first, long next) {}
 
-    /** Counts what was read against what the header says. */
-    private final class Tally {
+    /** Counts what is read against what the header says, and passes it on. */
+    private final class Tally implements CheckpointSections.Visitor {
+        private final Visitor visitor;
         private final BitSet partitions = new BitSet();
         private Head last = new Head(0, 0, 0, 0);
         private long missing;
         private long lists;
         private long entries;
 
-        void section(int partition, long captureLsn, long position) {
-            if (partition < 0 || partition >= header.partitions()) {
-                throw corrupt(position, "names partition " + partition + " of " + header.partitions());
-            }
-            if (captureLsn < header.startLsn() || captureLsn > header.endLsn()) {
-                throw corrupt(position, "says that it was captured at LSN " + captureLsn);
-            }
-            partitions.set(partition);
+        Tally(Visitor visitor) {
+            this.visitor = visitor;
         }
 
-        void piece(Head head, long count) {
+        @Override
+        public void damaged(long offset, String problem) {
+            throw corrupt(offset, problem);
+        }
+
+        @Override
+        public void partition(int partition, long captureLsn) {
+            if (captureLsn < header.startLsn() || captureLsn > header.endLsn()) {
+                throw corruptPiece("says that it was captured at LSN " + captureLsn);
+            }
+            partitions.set(partition);
+            visitor.partition(partition, captureLsn);
+        }
+
+        @Override
+        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+            Head head = new Head(id, birth, first, next);
             if (missing == 0) {
-                startList(head);
+                last = head;
+                missing = next - first;
+                lists++;
             }
             if (!head.equals(last) || count > missing) {
                 throw corruptPiece("the pieces of document " + last.id() + " do not fit together");
             }
             missing -= count;
             entries += count;
+            visitor.piece(id, birth, first, next, regions, at, count);
         }
 
-        private void startList(Head head) {
-            if (!head.isSound()) {
-                throw corruptPiece(
-                        "document " + head.id() + " has the sequences " + head.first() + " to " + head.next());
-            }
-            last = head;
-            missing = head.next() - head.first();
-            lists++;
-        }
-
-        void check(long position) {
+        void check() {
             if (missing > 0
                     || lists != header.lists()
                     || entries != header.entries()
                     || partitions.cardinality() != header.partitions()) {
                 throw corrupt(
-                        position,
+                        fileBytes,
                         "holds " + lists + " lists, " + entries + " entries and " + partitions.cardinality()
                                 + " partitions, should hold " + header.lists() + ", " + header.entries() + " and "
                                 + header.partitions());

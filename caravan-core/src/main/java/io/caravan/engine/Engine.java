@@ -2,19 +2,22 @@ package io.caravan.engine;
 
 import io.caravan.BackupReport;
 import io.caravan.CommitLog;
+import io.caravan.DurableListStore;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
-import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
+import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.format.FileNames;
+import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -26,8 +29,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The durable store: each operation is one call into {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
-public final class Engine implements ListStore {
-    private final StoreParts parts;
+public final class Engine implements DurableListStore {
+    final StoreParts parts;
     private final StoreState state;
     private final WritePath writes;
     private final ReadPath reads;
@@ -253,12 +256,6 @@ public final class Engine implements ListStore {
         void run() throws IOException;
     }
 
-    /** Runs a task on the checkpointer's thread, where no file is recycled or replaced meanwhile. */
-    public void whileFilesStay(FileTask task) {
-        state.checkWritable();
-        parts.onCheckpointer(task);
-    }
-
     /** Where the next frame goes, of a replica that follows. */
     public long position() {
         return state.locked(() -> parts.queue.position());
@@ -301,6 +298,23 @@ public final class Engine implements ListStore {
     /** Whether this thread is one that calls the callbacks of a store, or does such a thread's work. */
     public static boolean onStoreThread() {
         return WorkerThread.onStoreThread();
+    }
+
+    @Override
+    public VerifyReport verify(VerifyReport.Progress progress) {
+        return new OpenVerification(this, parts, progress).run();
+    }
+
+    @Override
+    public BackupReport backup(Path target, BackupReport.Progress progress) {
+        StoreState.checkMayWait("backup");
+        return OwnThread.call("back up to " + target, () -> {
+            try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
+                BackupReport report = backup(folder.storage(), progress);
+                folder.publish();
+                return report;
+            }
+        });
     }
 
     /** Copies the store to an empty storage while it is used; see {@link Backup}. */
@@ -352,23 +366,8 @@ public final class Engine implements ListStore {
         parts.close();
     }
 
-    /** For the tools that look into an open store: its files. */
-    public Storage storage() {
-        return parts.storage;
-    }
-
-    /** Numbers of the checkpoints kept, oldest first; on the checkpointer's thread. */
-    public List<Long> checkpointNumbers() {
-        return parts.checkpoints.kept();
-    }
-
     /** Up to where the log is forced. */
     public long forcedLsn() {
         return parts.forced.position();
-    }
-
-    /** The last log segment that is finished, for verification. */
-    public long lastReadyLogSegment() {
-        return parts.provisioner.lastReadySegment();
     }
 }

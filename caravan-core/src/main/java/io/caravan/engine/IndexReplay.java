@@ -13,24 +13,16 @@ import java.nio.ByteBuffer;
  * state; values stay where they are, in the log or the heap.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
-    private static final int FIRST_WITH_VALUES_IN_LOG = 2;
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
 
     private final ListIndex index = new ListIndex();
     private final FreedPlaces freed = new FreedPlaces();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
-    /**
-     * Whether it is of format version 1, where an entry had a place in the heap from its append on: what was appended
-     * behind the checkpoint's start may never have got there, and is taken from the log.
-     */
-    private final boolean placedInAdvance;
-
     private int partition;
 
     IndexReplay(CheckpointReader checkpoint) {
         this.checkpoint = checkpoint;
-        this.placedInAdvance = checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG;
     }
 
     ListIndex index() {
@@ -65,9 +57,6 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     /** A list has entries in the heap, and then those that were in the log since the checkpoint's start. */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
-            if (placedInAdvance) {
-                throw RecordLayout.tooLong(id, checkpoint.path());
-            }
             long captureLsn = captureLsns[partition];
             long lsn = Region.entryLsn(region, captureLsn);
             if (lsn < checkpoint.header().startLsn() || lsn >= captureLsn) {
@@ -81,26 +70,15 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
 
     @Override
     public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-        int found = index.find(id);
         if (contained(lsn, id)) {
-            if (placedInAdvance && has(found, lsn, sequence)) {
-                index.returnToLog(found, sequence, Region.inLog(entryLsn, length));
-            }
             return;
         }
+        int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, lsn, 0) : found;
         if (index.next(list) != sequence) {
             throw contradiction(lsn, id, sequence, "follows sequence " + (index.next(list) - 1));
         }
         index.append(list, Region.inLog(entryLsn, length), lsn);
-    }
-
-    /** Whether a list has the entry that an append's record made, and not another list of the same id. */
-    private boolean has(int list, long lsn, long sequence) {
-        return list != ListIndex.NONE
-                && index.birth(list) <= lsn
-                && index.first(list) <= sequence
-                && sequence < index.next(list);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.caravan.format;
 
-import io.caravan.StoreDirectoryException;
 import java.nio.ByteBuffer;
 
 /**
@@ -21,11 +20,9 @@ import java.nio.ByteBuffer;
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>A record says what was done and not where its value lies: a frame means the same on every machine. Format version
- * 1 had appends of type 1, with 8 bytes (a heap address, which means nothing any more) between sequence and entry. A
- * record is valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its
- * length is that of its type, an append's that of its value, and lies within the frame. A frame has as many as its
- * header says.
+ * <p>A record says what was done and not where its value lies: a frame means the same on every machine. A record is
+ * valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that
+ * of its type, an append's that of its value, and lies within the frame. A frame has as many as its header says.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;
@@ -37,11 +34,6 @@ public final class RecordLayout {
     public static final int TRIM_BYTES = SEQUENCE + Long.BYTES;
 
     public static final int ENTRY = SEQUENCE + Long.BYTES;
-    private static final int ENTRY_IN_VERSION_1 = ENTRY + Long.BYTES;
-
-    private static final int MAX_LENGTH_IN_VERSION_1 = Region.MAX_LENGTH + 1;
-
-    private static final int APPEND_IN_VERSION_1 = 1;
     public static final int TRIM = 2;
     public static final int DELETE = 3;
     public static final int APPEND = 4;
@@ -116,17 +108,15 @@ public final class RecordLayout {
     private static void visit(ByteBuffer buffer, int index, long lsn, Visitor visitor) {
         long id = buffer.getLong(index + ID);
         switch (buffer.getInt(index + TYPE)) {
-            case APPEND, APPEND_IN_VERSION_1 -> {
-                int entry = entryOf(buffer.getInt(index + TYPE));
+            case APPEND ->
                 visitor.append(
                         lsn,
                         id,
                         buffer.getLong(index + SEQUENCE),
-                        lsn + entry,
+                        lsn + ENTRY,
                         buffer,
-                        index + entry,
-                        buffer.getInt(index + entry + EntryLayout.LENGTH));
-            }
+                        index + ENTRY,
+                        buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
             case TRIM -> visitor.trim(lsn, id, buffer.getLong(index + SEQUENCE));
             default -> visitor.delete(lsn, id);
         }
@@ -151,39 +141,19 @@ public final class RecordLayout {
     private static int neededBytes(ByteBuffer buffer, int index, int end, long lsn) {
         int type = buffer.getInt(index + TYPE);
         return switch (type) {
-            case APPEND, APPEND_IN_VERSION_1 -> {
-                int entry = entryOf(type);
-                yield entry + EntryLayout.entryBytes(checkedLength(buffer, index, index + entry, end, lsn));
-            }
+            case APPEND -> appendBytes(checkedLength(buffer, index + ENTRY, end, lsn));
             case TRIM -> TRIM_BYTES;
             case DELETE -> DELETE_BYTES;
             default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
         };
     }
 
-    private static int entryOf(int type) {
-        return type == APPEND ? ENTRY : ENTRY_IN_VERSION_1;
-    }
-
-    private static int checkedLength(ByteBuffer buffer, int index, int entryAt, int end, long lsn) {
+    private static int checkedLength(ByteBuffer buffer, int entryAt, int end, long lsn) {
         int room = end - entryAt - EntryLayout.VALUE;
         int length = room < 0 ? -1 : buffer.getInt(entryAt + EntryLayout.LENGTH);
-        if (length == MAX_LENGTH_IN_VERSION_1 && length <= room && entryAt == index + ENTRY_IN_VERSION_1) {
-            throw tooLong(buffer.getLong(index + ID), "LSN " + lsn);
-        }
         if (length < 0 || length > Math.min(room, Region.MAX_LENGTH)) {
             throw new InvalidRecordException(lsn, "an append's value does not fit its frame");
         }
         return length;
-    }
-
-    /**
-     * The refusal of a store of version 1 that has a value of the one length that later versions have no room for.
-     *
-     * @param where the file or the position where it was found
-     */
-    public static StoreDirectoryException tooLong(long id, String where) {
-        return new StoreDirectoryException(where + ": document " + id + " has a value of 32 MiB, one byte too long for"
-                + " this release; trim it with the release that wrote it, and close the store");
     }
 }

@@ -308,19 +308,6 @@ public final class ListIndex {
     }
 
     /**
-     * Says that an entry, and so all behind it, lies in the log. In format version 1 entries had a place in the heap from
-     * the beginning, which a checkpoint knew before it was certain that the heap had them.
-     */
-    public void returnToLog(int list, long sequence, long region) {
-        ListCursor cursor = new ListCursor();
-        seek(list, sequence, cursor);
-        skipChunkEnd(cursor);
-        chunks.setRegion(cursor.chunk, cursor.at, region);
-        logBytes += Region.entryBytes(region);
-        records.setYoung(list, Math.max(records.young(list), next(list) - sequence));
-    }
-
-    /**
      * One step of a walk through the pinned lists, which goes on while pins come and go. A walk starts at list 0, and is
      * through when a step returns {@link #NONE}.
      *

@@ -5,8 +5,10 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.StoreIoException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.checkpoint.CheckpointSections;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
+import io.caravan.index.ListIndex;
 import io.caravan.io.ReadOnlyStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -52,7 +54,9 @@ public final class ContentsReader {
             String newest = newestCheckpoint();
             try (StoreFile file = storage.open(newest)) {
                 tellHeader(newest, file, visitor);
-                DamagedSections.read(file, new Sections(file, visitor));
+                Sections told = new Sections(file, visitor);
+                new CheckpointSections(file, ListIndex.PARTITIONS, told).visit();
+                told.end();
                 return;
             } catch (NoSuchFileException replaced) {
                 // By one that is newer.
@@ -97,9 +101,10 @@ public final class ContentsReader {
     }
 
     /** Tells the parts of a checkpoint. */
-    private final class Sections implements DamagedSections.Visitor {
+    private final class Sections implements CheckpointSections.Visitor {
         private final StoreFile file;
         private final ContentsVisitor visitor;
+        private int lastPartition;
         private long captureLsn;
         private long id;
         private long sequence = -1;
@@ -111,6 +116,7 @@ public final class ContentsReader {
 
         @Override
         public void partition(int partition, long lsn) {
+            lastPartition = partition;
             captureLsn = lsn;
         }
 
@@ -130,8 +136,14 @@ public final class ContentsReader {
         }
 
         @Override
-        public void damaged(long offset) {
-            visitor.damaged(new CorruptStoreException(file.path(), offset, "a section is damaged"));
+        public void damaged(long offset, String problem) {
+            visitor.damaged(new CorruptStoreException(file.path(), offset, problem));
+        }
+
+        void end() throws IOException {
+            if (lastPartition < ListIndex.PARTITIONS - 1) {
+                damaged(file.size(), "the sections behind that of partition " + lastPartition + " are missing");
+            }
         }
     }
 

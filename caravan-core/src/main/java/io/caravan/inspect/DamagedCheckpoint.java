@@ -1,93 +1,112 @@
 package io.caravan.inspect;
 
+import io.caravan.checkpoint.CheckpointSections;
+import io.caravan.index.ListIndex;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongPredicate;
 
 /**
- * The lists that are left in a checkpoint.
+ * The lists that are left in a checkpoint. A partition is whole when nothing around its sections is missing.
  *
  * <p>A list whose first part is lost may seem to begin later than it does. Its entries' checksums, which have their
  * sequences in them, then do not check, so that is a loss and never a wrong value.
  */
-final class DamagedCheckpoint {
-    private final DamagedSections sections;
-    private final Map<Integer, Map<Long, SalvagedList>> found;
+final class DamagedCheckpoint implements CheckpointSections.Visitor {
+    /** Tells partitions by id. */
+    private final ListIndex partitions = new ListIndex();
 
-    private DamagedCheckpoint(DamagedSections sections, Map<Integer, Map<Long, SalvagedList>> found) {
-        this.sections = sections;
-        this.found = found;
+    private final LongPredicate wanted;
+    private final Map<Integer, Map<Long, SalvagedList>> found = new HashMap<>();
+    /** The next sequence of each list. */
+    private final Map<Long, Long> ends = new HashMap<>();
+
+    private final long[] captureLsns = new long[ListIndex.PARTITIONS];
+    private final BitSet damaged = new BitSet();
+    private final BitSet seen = new BitSet();
+    private int partition;
+    private boolean afterDamage;
+    private long firstDamage = -1;
+
+    private DamagedCheckpoint(LongPredicate wanted) {
+        this.wanted = wanted;
     }
 
     /** Reads those lists that are wanted, by their ids. */
     static DamagedCheckpoint read(StoreFile file, LongPredicate wanted) throws IOException {
-        Lists lists = new Lists(wanted);
-        DamagedSections sections = DamagedSections.read(file, lists);
-        lists.complete();
-        return new DamagedCheckpoint(sections, lists.found);
+        DamagedCheckpoint checkpoint = new DamagedCheckpoint(wanted);
+        new CheckpointSections(file, ListIndex.PARTITIONS, checkpoint).visit();
+        checkpoint.complete(file.size());
+        return checkpoint;
     }
 
     /** Offset of the first byte that is in no section, or -1. */
     long firstDamage() {
-        return sections.firstDamage();
+        return firstDamage;
     }
 
-    boolean has(int partition) {
-        return sections.has(partition);
+    boolean has(int number) {
+        return seen.get(number);
     }
 
-    boolean isWhole(int partition) {
-        return sections.isWhole(partition);
+    boolean isWhole(int number) {
+        return seen.get(number) && !damaged.get(number);
     }
 
-    Map<Long, SalvagedList> lists(int partition) {
-        return found.getOrDefault(partition, new HashMap<>());
+    Map<Long, SalvagedList> lists(int number) {
+        return found.getOrDefault(number, new HashMap<>());
     }
 
-    long captureLsn(int partition) {
-        return sections.captureLsn(partition);
+    long captureLsn(int number) {
+        return captureLsns[number];
     }
 
-    /** Puts lists together from their pieces. */
-    private static final class Lists implements DamagedSections.Visitor {
-        private final LongPredicate wanted;
-        private final Map<Integer, Map<Long, SalvagedList>> found = new HashMap<>();
-        /** The next sequence of each list. */
-        private final Map<Long, Long> ends = new HashMap<>();
-
-        private int partition;
-
-        Lists(LongPredicate wanted) {
-            this.wanted = wanted;
+    @Override
+    public void partition(int number, long captureLsn) {
+        if (afterDamage) {
+            damaged.set(Math.min(partition, number), Math.max(partition, number) + 1);
+            afterDamage = false;
         }
+        partition = number;
+        seen.set(number);
+        captureLsns[number] = captureLsn;
+    }
 
-        @Override
-        public void partition(int number, long captureLsn) {
-            partition = number;
+    @Override
+    public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+        if (partitions.partitionOf(id) != partition) {
+            damaged.set(partition);
+            return;
         }
-
-        @Override
-        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
-            if (!wanted.test(id)) {
-                return;
-            }
-            SalvagedList list = found.computeIfAbsent(partition, any -> new HashMap<>())
-                    .computeIfAbsent(id, any -> new SalvagedList(birth, first));
-            for (int i = 0; i < count && list.next() < next; i++) {
-                list.append(regions.getLong(at + i * Long.BYTES));
-            }
-            ends.put(id, next);
+        if (!wanted.test(id)) {
+            return;
         }
-
-        @Override
-        public void damaged(long offset) {}
-
-        /** Lists of which parts are lost have their sequences all the same. */
-        void complete() {
-            found.values().forEach(lists -> lists.forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L))));
+        SalvagedList list = found.computeIfAbsent(partition, any -> new HashMap<>())
+                .computeIfAbsent(id, any -> new SalvagedList(birth, first));
+        for (int i = 0; i < count && list.next() < next; i++) {
+            list.append(regions.getLong(at + i * Long.BYTES));
         }
+        ends.put(id, next);
+    }
+
+    @Override
+    public void damaged(long offset, String problem) {
+        afterDamage = true;
+        firstDamage = firstDamage < 0 ? offset : firstDamage;
+    }
+
+    private void complete(long fileBytes) {
+        if (partition < ListIndex.PARTITIONS - 1) {
+            damaged(fileBytes, "cut off");
+        }
+        if (afterDamage) {
+            damaged.set(partition, ListIndex.PARTITIONS);
+        }
+        // Lists of which parts are lost have their sequences all the same.
+        found.values().forEach(lists -> lists.forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L))));
     }
 }

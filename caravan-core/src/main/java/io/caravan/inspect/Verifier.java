@@ -2,28 +2,19 @@ package io.caravan.inspect;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
-import io.caravan.EntryStream;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreIoException;
-import io.caravan.TrimmedException;
 import io.caravan.VerifyReport;
-import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
-import io.caravan.engine.Engine;
 import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.engine.Values;
 import io.caravan.format.FileNames;
-import io.caravan.heap.HeapFile;
-import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
-import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogScanner;
-import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -41,11 +32,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, which changes nothing on
- * disk, compares the results, and reads every entry.
+ * disk, compares the results, and reads every entry. A store that this process has open verifies itself.
  */
 public final class Verifier {
-    private static final long FROM_FIRST = -1;
-    private static final long DONE = -2;
     /** How often an open store is looked at before something is called a fault. */
     private static final int LOOKS = 8;
 
@@ -220,117 +209,6 @@ public final class Verifier {
     private void countEntry(ByteBuffer value) {
         entries++;
         bytes += value.remaining();
-    }
-
-    /** Verifies an open store: its files on the checkpointer's thread, where they stay; its entries through reads. */
-    public static VerifyReport verifyOpen(Engine engine, VerifyReport.Progress progress) {
-        Verifier verifier = new Verifier(progress);
-        engine.flush();
-        engine.whileFilesStay(() -> verifier.readFiles(engine));
-        engine.forEachList(id -> verifier.readList(engine, id));
-        return verifier.report();
-    }
-
-    private void readFiles(Engine engine) throws IOException {
-        List<CheckpointHeader> headers = new ArrayList<>();
-        for (long number : engine.checkpointNumbers()) {
-            attempt(() -> headers.add(readCheckpoint(engine.storage(), number)));
-            progress.at("checkpoints", checkpoints, engine.checkpointNumbers().size());
-        }
-        if (!headers.isEmpty()) {
-            attempt(() -> readLog(engine, headers.get(0)));
-            checkHeapSegments(engine.storage(), headers.get(headers.size() - 1));
-        }
-    }
-
-    /** Reads something, and reports whatever is wrong with it as a fault. */
-    private void attempt(Engine.FileTask reading) {
-        try {
-            reading.run();
-        } catch (CaravanException problem) {
-            faults.add(problem);
-        } catch (IOException unreadable) {
-            faults.add(new StoreIoException("cannot be read: " + unreadable, unreadable));
-        }
-    }
-
-    private CheckpointHeader readCheckpoint(Storage storage, long number) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-            reader.read(CheckpointReader.Visitor.NOBODY);
-            checkpoints++;
-            return reader.header();
-        }
-    }
-
-    /** Checks those that are there, and those that the newest checkpoint needs. */
-    private void checkHeapSegments(Storage storage, CheckpointHeader newest) throws IOException {
-        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId());
-        int made = heapSegments(storage);
-        for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
-            int number = segment;
-            attempt(() -> heapFile.check(number));
-        }
-    }
-
-    private static int heapSegments(Storage storage) throws IOException {
-        return (int) storage.list().stream()
-                .filter(name -> FileNames.HEAP.number(name).isPresent())
-                .count();
-    }
-
-    private void readLog(Engine engine, CheckpointHeader from) throws IOException {
-        long end = engine.forcedLsn();
-        LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
-        try (LogSegments log = new LogSegments(engine.storage(), geometry, from.storeId())) {
-            // When a segment is full, the log's end lies in the next one, which holds nothing yet.
-            long endSegment = geometry.segmentOf(end);
-            long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
-            long last = Math.max(lastInUse, engine.lastReadyLogSegment());
-            for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
-                log.open(segment);
-                log.checkSize(segment);
-                log.checkHeader(segment);
-            }
-            frames = new LogScanner(log, from.storeId())
-                    .scanUpTo(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
-        }
-    }
-
-    private void readList(Engine engine, long id) {
-        lists++;
-        long from = FROM_FIRST;
-        while (from != DONE) {
-            from = readListFrom(engine, id, from);
-        }
-    }
-
-    /** Reads until the end or a fault. Returns the sequence to go on from. */
-    private long readListFrom(Engine engine, long id, long from) {
-        try {
-            EntryStream counting = new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
-                    countEntry(value);
-                    progress.at("entries", entries, entries);
-                    return true;
-                }
-
-                @Override
-                public void finished() {}
-            };
-            if (from == FROM_FIRST) {
-                engine.get(id, counting);
-            } else {
-                engine.get(id, from, counting);
-            }
-            return DONE;
-        } catch (CorruptStoreException problem) {
-            faults.add(problem);
-            return problem.sequence() + 1;
-        } catch (TrimmedException trimmedMeanwhile) {
-            return trimmedMeanwhile.firstSequence();
-        }
     }
 
     private VerifyReport report() {

@@ -94,7 +94,7 @@ final class FaultyStore implements AutoCloseable {
 
     /** Has the checkpointer look at what there is to do, and returns when it has nothing to do, or waits. */
     void awaitIdleCheckpointer() {
-        engine.whileFilesStay(() -> {});
+        engine.parts.onCheckpointer(() -> {});
         threads.awaitRest("caravan-checkpointer");
     }
 

@@ -68,7 +68,7 @@ final class StoreProbe {
         try (Engine engine = Engine.open(config, storage, System::nanoTime)) {
             refusable(() -> StoreContents.of(engine));
             refusable(() -> engine.append(4711, new byte[9]).join());
-            refusable(() -> Verifier.verifyOpen(engine, VerifyReport.Progress.NONE));
+            refusable(() -> engine.verify(VerifyReport.Progress.NONE));
         }
     }
 

@@ -6,7 +6,6 @@ import io.caravan.VerifyReport;
 import io.caravan.engine.Engine;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
-import io.caravan.inspect.Verifier;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.StoreContents;
 import io.caravan.testing.Value;
@@ -116,7 +115,7 @@ final class Reopening implements CrashStorage.Director {
 
     private void goOn(Engine engine) {
         if (random.nextInt(4) == 0) {
-            VerifyReport report = Verifier.verifyOpen(engine, VerifyReport.Progress.NONE);
+            VerifyReport report = engine.verify(VerifyReport.Progress.NONE);
             if (!report.clean()) {
                 throw new SimulationFailure("verify says " + report.faults());
             }

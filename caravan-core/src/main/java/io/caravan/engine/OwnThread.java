@@ -1,5 +1,7 @@
-package io.caravan;
+package io.caravan.engine;
 
+import io.caravan.StoreIoException;
+import io.caravan.UninterruptibleThread;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -7,12 +9,12 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /** Work with files on a thread of its own: an interrupt of the caller's thread would close them. */
-final class OwnThread {
+public final class OwnThread {
 
     private OwnThread() {}
 
     /** Does the work and waits for it, whatever interrupts. Problems come out as they are, those of the operating system as {@link StoreIoException}. */
-    static <T> T call(String what, Callable<T> work) {
+    public static <T> T call(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         Thread thread = new UninterruptibleThread(task, "caravan-open");
         thread.start();

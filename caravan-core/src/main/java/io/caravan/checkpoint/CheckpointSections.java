@@ -1,0 +1,149 @@
+package io.caravan.checkpoint;
+
+import static io.caravan.format.CheckpointLayout.*;
+
+import io.caravan.format.Checksums;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Walks a checkpoint file: visits every section whose checksum is right, wherever it is, and tells where something else
+ * stands. {@link CheckpointReader} throws there; who reads what is left of a damaged file goes on behind it.
+ *
+ * <p>A window of the file is in memory.
+ */
+public final class CheckpointSections {
+
+    /** Takes the sections and the damage, in the order of the file. */
+    public interface Visitor extends CheckpointReader.Visitor {
+        /** From this offset of the file on, up to the next section or piece, are bytes that are in none. */
+        void damaged(long offset, String problem);
+    }
+
+    private static final int WINDOW_BYTES = 1 << 20;
+    private static final int ALIGNMENT = 8;
+
+    private final StoreFile file;
+    private final long fileBytes;
+    private final int partitions;
+    private final Visitor visitor;
+    private final ByteBuffer window;
+    /** Position of the window in the file. */
+    private long windowAt;
+    /** Why there is no section at the position that was looked at last. */
+    private String problem = "";
+
+    private long offset;
+
+    /**
+     * A walk through a file, up to its size.
+     *
+     * @param partitions how many there should be
+     */
+    public CheckpointSections(StoreFile file, int partitions, Visitor visitor) throws IOException {
+        this.file = file;
+        this.fileBytes = file.size();
+        this.partitions = partitions;
+        this.visitor = visitor;
+        this.window = ByteBuffer.allocateDirect((int) Math.min(WINDOW_BYTES, fileBytes))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .limit(0);
+    }
+
+    /** Offset of the section or piece that is being visited. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Visits everything behind the file's headers. */
+    public void visit() throws IOException {
+        long at = HEADER_BYTES;
+        boolean afterDamage = false;
+        while (at < fileBytes) {
+            int bytes = sectionAt(at);
+            if (bytes > 0) {
+                visitSection(at, bytes);
+            } else if (!afterDamage) {
+                visitor.damaged(at, problem);
+            }
+            afterDamage = bytes == 0;
+            at += bytes > 0 ? bytes : ALIGNMENT;
+        }
+    }
+
+    /** Length of the section at this position of the file, which is in the window then; 0 when there is none. */
+    private int sectionAt(long at) throws IOException {
+        if (!loaded(at, SECTION_HEADER_BYTES)) {
+            return none("a section is cut off");
+        }
+        int start = (int) (at - windowAt);
+        int payloadBytes = window.getInt(start + SECTION_PAYLOAD_BYTES);
+        if (payloadBytes < 0 || payloadBytes > Math.min(MAX_PAYLOAD_BYTES, fileBytes - at)) {
+            return none("a section says that it is " + payloadBytes + " bytes long");
+        }
+        int partition = window.getInt(start + SECTION_PARTITION);
+        if (partition < 0 || partition >= partitions) {
+            return none("a section names partition " + partition + " of " + partitions);
+        }
+        int bytes = SECTION_HEADER_BYTES + payloadBytes;
+        if (!loaded(at, bytes)) {
+            return none("a section is cut off");
+        }
+        start = (int) (at - windowAt);
+        int sum = Checksums.crc32c(window, start + SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES);
+        return window.getInt(start + SECTION_CRC) == sum ? bytes : none("a section's checksum is wrong");
+    }
+
+    private int none(String reason) {
+        problem = reason;
+        return 0;
+    }
+
+    /** Has so many bytes in the window, if the file has them; reads many sections at a time, because most are small. */
+    private boolean loaded(long at, int bytes) throws IOException {
+        if (at < windowAt || at + bytes > windowAt + window.limit()) {
+            windowAt = at;
+            file.read(window.clear(), at);
+            window.flip();
+        }
+        return window.limit() - (at - windowAt) >= bytes;
+    }
+
+    private void visitSection(long at, int bytes) {
+        int start = (int) (at - windowAt);
+        int end = start + bytes;
+        offset = at;
+        visitor.partition(window.getInt(start + SECTION_PARTITION), window.getLong(start + SECTION_CAPTURE_LSN));
+        int piece = start + SECTION_HEADER_BYTES;
+        int pieces = 0;
+        while (piece < end) {
+            offset = windowAt + piece;
+            int regionsAt = piece + PIECE_HEADER_BYTES;
+            long count = regionsAt <= end ? window.getLong(piece + PIECE_ENTRIES) : -1;
+            if (count < 0 || count > (end - regionsAt) / Long.BYTES) {
+                visitor.damaged(offset, "a list does not fit its section");
+                return;
+            }
+            visitPiece(piece, regionsAt, (int) count);
+            piece = regionsAt + (int) count * Long.BYTES;
+            pieces++;
+        }
+        int announced = window.getInt(start + SECTION_PIECES);
+        if (pieces != announced) {
+            visitor.damaged(at, "a section holds " + pieces + " pieces, should hold " + announced);
+        }
+    }
+
+    private void visitPiece(int at, int regionsAt, int count) {
+        long id = window.getLong(at + PIECE_ID);
+        long first = window.getLong(at + PIECE_FIRST);
+        long next = window.getLong(at + PIECE_NEXT);
+        if (first < 0 || next < first || next >= NUMBER_LIMIT) {
+            visitor.damaged(offset, "document " + id + " has the sequences " + first + " to " + next);
+        } else {
+            visitor.piece(id, window.getLong(at + PIECE_BIRTH), first, next, window, regionsAt, count);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package io.caravan.engine;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.EntryStream;
+import io.caravan.StoreIoException;
+import io.caravan.TrimmedException;
+import io.caravan.VerifyReport;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.FileNames;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Verifies an open store: its files on the checkpointer's thread, where they stay; its entries through reads. */
+final class OpenVerification {
+    private static final long FROM_FIRST = -1;
+    private static final long DONE = -2;
+
+    private final Engine engine;
+    private final StoreParts parts;
+    private final VerifyReport.Progress progress;
+    private final List<CaravanException> faults = new ArrayList<>();
+    private int checkpoints;
+    private long frames;
+    private long lists;
+    private long entries;
+    private long bytes;
+
+    OpenVerification(Engine engine, StoreParts parts, VerifyReport.Progress progress) {
+        this.engine = engine;
+        this.parts = parts;
+        this.progress = new PacedProgress(progress);
+    }
+
+    VerifyReport run() {
+        engine.flush();
+        parts.state.checkWritable();
+        parts.onCheckpointer(this::readFiles);
+        engine.forEachList(this::readList);
+        return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
+    }
+
+    private void readFiles() throws IOException {
+        List<CheckpointHeader> headers = new ArrayList<>();
+        for (long number : parts.checkpoints.kept()) {
+            attempt(() -> headers.add(readCheckpoint(number)));
+            progress.at("checkpoints", checkpoints, parts.checkpoints.kept().size());
+        }
+        if (!headers.isEmpty()) {
+            attempt(() -> readLog(headers.get(0)));
+            checkHeapSegments(headers.get(headers.size() - 1));
+        }
+    }
+
+    /** Reads something, and reports whatever is wrong with it as a fault. */
+    private void attempt(Engine.FileTask reading) {
+        try {
+            reading.run();
+        } catch (CaravanException problem) {
+            faults.add(problem);
+        } catch (IOException unreadable) {
+            faults.add(new StoreIoException("cannot be read: " + unreadable, unreadable));
+        }
+    }
+
+    private CheckpointHeader readCheckpoint(long number) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(parts.storage, number)) {
+            reader.read(CheckpointReader.Visitor.NOBODY);
+            checkpoints++;
+            return reader.header();
+        }
+    }
+
+    /** Checks those that are there, and those that the newest checkpoint needs. */
+    private void checkHeapSegments(CheckpointHeader newest) throws IOException {
+        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
+        HeapFile heapFile = new HeapFile(parts.storage, geometry, newest.storeId());
+        int made = heapSegments();
+        for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
+            int number = segment;
+            attempt(() -> heapFile.check(number));
+        }
+    }
+
+    private int heapSegments() throws IOException {
+        return (int) parts.storage.list().stream()
+                .filter(name -> FileNames.HEAP.number(name).isPresent())
+                .count();
+    }
+
+    private void readLog(CheckpointHeader from) throws IOException {
+        long end = parts.forced.position();
+        LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
+        try (LogSegments log = new LogSegments(parts.storage, geometry, from.storeId())) {
+            // When a segment is full, the log's end lies in the next one, which holds nothing yet.
+            long endSegment = geometry.segmentOf(end);
+            long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
+            long last = Math.max(lastInUse, parts.provisioner.lastReadySegment());
+            for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
+                log.open(segment);
+                log.checkSize(segment);
+                log.checkHeader(segment);
+            }
+            frames = new LogScanner(log, from.storeId())
+                    .scanUpTo(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
+        }
+    }
+
+    private void readList(long id) {
+        lists++;
+        long from = FROM_FIRST;
+        while (from != DONE) {
+            from = readListFrom(id, from);
+        }
+    }
+
+    /** Reads until the end or a fault. Returns the sequence to go on from. */
+    private long readListFrom(long id, long from) {
+        try {
+            EntryStream counting = new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    entries++;
+                    bytes += value.remaining();
+                    progress.at("entries", entries, entries);
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            };
+            if (from == FROM_FIRST) {
+                engine.get(id, counting);
+            } else {
+                engine.get(id, from, counting);
+            }
+            return DONE;
+        } catch (CorruptStoreException problem) {
+            faults.add(problem);
+            return problem.sequence() + 1;
+        } catch (TrimmedException trimmedMeanwhile) {
+            return trimmedMeanwhile.firstSequence();
+        }
+    }
+}
