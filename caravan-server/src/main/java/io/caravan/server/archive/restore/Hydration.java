@@ -255,7 +255,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     /** Brings the document to the store if only the archive has it; returns whether it did. */
     private boolean bring(DocumentName name) {
-        if (documents.peek(name) != null || documents.deletionPending(name)) {
+        if (documents.peek(name) != null || !mayHave(name)) {
             return false;
         }
         KeptManifest kept = archive.get().manifest(name);
