@@ -19,7 +19,7 @@ final class TermInterleavings {
     private static final int FRAMES = 4;
 
     private final Interleaver threads;
-    /** What the group has committed; the next leader has it. */
+    /** The frames that the group has committed, which the next leader has. */
     private final List<ByteBuffer> group = new ArrayList<>();
 
     private final List<Long> acknowledged = new ArrayList<>();

@@ -46,7 +46,7 @@ public final class LongPages {
         this.pages = pages;
     }
 
-    /** What is here now, to be read while this goes on changing, until {@link #thaw}. */
+    /** Returns the present contents, to be read while this array goes on changing, until {@link #thaw}. */
     public LongPages freeze() {
         frozen = pages.clone();
         return new LongPages(maxPages, frozen);

@@ -90,7 +90,7 @@ public final class RecordPages {
         return pages.pageToWrite(record >>> pageShift);
     }
 
-    /** Where in its {@linkplain #pageToWrite page} a record begins. */
+    /** The offset in its {@linkplain #pageToWrite page} at which a record begins. */
     public int at(int record) {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }

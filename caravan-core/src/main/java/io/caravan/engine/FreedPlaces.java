@@ -16,7 +16,7 @@ public final class FreedPlaces {
 
     private final LongQueue places = new LongQueue();
     private long bytes;
-    /** So many were there when the index was frozen last: it does not name them. */
+    /** Count of the places that were here when the index was last frozen: the frozen index does not name them. */
     private long unnamed;
 
     /** Bytes of all places that are here. */

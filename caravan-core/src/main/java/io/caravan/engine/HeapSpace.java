@@ -316,7 +316,7 @@ final class HeapSpace {
         reclaims.add(list, to, lsn);
     }
 
-    /** Removes a pin, and has the flusher free what waited for it; whoever waits for room looks again. */
+    /** Removes a pin, has the flusher free the entries that waited for it, and wakes writers that wait for room. */
     void unpin(Pin pin) {
         ListIndex index = state.index;
         if (index.unpin(pin)) {

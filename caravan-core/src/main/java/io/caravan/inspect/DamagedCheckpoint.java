@@ -106,7 +106,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         if (afterDamage) {
             damaged.set(partition, ListIndex.PARTITIONS);
         }
-        // Lists of which parts are lost have their sequences all the same.
+        // A list of which parts are lost still has its sequences.
         found.values().forEach(lists -> lists.forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L))));
     }
 }

@@ -27,7 +27,7 @@ final class Posts {
      * @param more whether higher figures are better
      */
     record Headline(String suffix, String system, String durability, Figure figure, double value, boolean more) {
-        /** How many times better than the headline a figure is: above 1 when it is better. */
+        /** The ratio of a figure to the headline: above 1 when the figure is better. */
         double ratio(double measured) {
             return more ? measured / value : value / measured;
         }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
 final class GroupHosts implements AutoCloseable {
-    /** How long a host may take to come up or to catch up, and a group to serve once all are up, on a busy machine. */
+    /** The time that a host may take to start or to catch up, and a group to serve once all are up, on a busy machine. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration ASKING = Duration.ofSeconds(2);
