@@ -33,6 +33,13 @@ class SpaceArchiveTest {
         archiver.archiveNow(ArchivedDocuments.name(name)).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
+    /** Starts to archive, and awaits the first round, in which nothing may wait. */
+    private Archiver archiveAll(Duration after) {
+        Archiver archiver = server.archive(after);
+        assertThat(archiver.finish(PATIENCE)).as("everything is archived").isTrue();
+        return archiver;
+    }
+
     /** Awaits some rounds through all documents, each of which archives a document of no space. */
     private void awaitRounds() {
         for (int round = 1; round <= 3; round++) {
@@ -43,10 +50,9 @@ class SpaceArchiveTest {
 
     @Test
     void aSpaceIsArchivedSoonerThanTheServerWouldFromWhenItIsSet() throws Exception {
-        Archiver archiver = server.archive(NEVER);
         server.push("soon/a", "1");
         server.push("later", "1");
-        assertThat(archiver.finish(PATIENCE)).as("the first round is over").isTrue();
+        Archiver archiver = archiveAll(NEVER);
         server.push("soon/a", "2");
         server.push("later", "2");
         server.archiveAfter("soon/", 1);
@@ -64,8 +70,7 @@ class SpaceArchiveTest {
     void aSpaceThatMayWaitWaitsAndAlarmsNobodyUntilItIsAskedFor() throws Exception {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
-        Archiver archiver = server.archive(SOON);
-        server.awaitArchived("later/a");
+        Archiver archiver = archiveAll(SOON);
         server.push("later/a", "2");
         awaitRounds();
         assertThat(server.archived("later/a")).isFalse();
@@ -83,8 +88,7 @@ class SpaceArchiveTest {
     void aSpaceThatMayWaitIsArchivedBeforeItGetsTooOld() {
         server.archiveAfter("later/", 2);
         server.push("later/a", "1");
-        server.archive(SOON);
-        server.awaitArchived("later/a");
+        archiveAll(SOON);
         long first = server.latest("later/a").takenAtMillis();
         server.push("later/a", "2");
         server.awaitArchived("later/a");
@@ -110,8 +114,7 @@ class SpaceArchiveTest {
     void whatWaitsInShortRoundsIsArchivedWhenTheyGetLong() {
         server.archiveAfter("soon/", 1);
         server.push("a", "1");
-        Archiver archiver = server.archive(NEVER);
-        server.awaitArchived("a");
+        Archiver archiver = archiveAll(NEVER);
         server.push("a", "2");
         server.push("soon/b", "1");
         server.awaitArchived("soon/b");
