@@ -412,7 +412,7 @@ class ArchiverTest {
 
     @Test
     void manyDocumentsThatChangedTogetherAreSpread() {
-        Duration after = Duration.ofSeconds(3);
+        Duration after = Duration.ofSeconds(1);
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         long start = System.nanoTime();

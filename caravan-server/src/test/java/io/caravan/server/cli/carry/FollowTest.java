@@ -28,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +38,7 @@ import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Copies that go on, and documents that move. */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class FollowTest {
     private static final int MEBIBYTE = 1024 * 1024;
@@ -218,6 +221,7 @@ class FollowTest {
         Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
         to.start();
         awaitSame();
+        here.close();
         from.stop();
         from.start();
         connect();
@@ -260,8 +264,8 @@ class FollowTest {
 
     private void restartWithout(Runnable change) throws IOException {
         int port = Integer.parseInt(from.httpPort());
-        from.stop();
         here.close();
+        from.stop();
         change.run();
         from.start(port);
         connect();
