@@ -39,7 +39,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,17 +59,13 @@ class ClusterGroupsTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestCluster cluster;
 
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.ofTwoGroups(directory, config -> config, null, "d", "e", "f");
         leaders();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     /** The hosts that lead the groups, once each host knows that they do. */

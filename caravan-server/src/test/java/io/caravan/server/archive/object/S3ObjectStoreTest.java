@@ -6,13 +6,15 @@ import io.caravan.server.archive.S3Server;
 import java.io.ByteArrayInputStream;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /** The contract on a server in this process. */
 class S3ObjectStoreTest extends ObjectStoreContract {
     private static final AtomicInteger PLACES = new AtomicInteger();
+
+    @AutoClose
     private static S3Server server;
 
     private final String place = "place-" + PLACES.incrementAndGet();
@@ -20,11 +22,6 @@ class S3ObjectStoreTest extends ObjectStoreContract {
     @BeforeAll
     static void startServer() throws Exception {
         server = S3Server.start();
-    }
-
-    @AfterAll
-    static void stopServer() throws Exception {
-        server.close();
     }
 
     @Override

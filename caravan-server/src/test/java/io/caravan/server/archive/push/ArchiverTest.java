@@ -26,18 +26,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What is archived, when, and what of it survives a restart. */
 class ArchiverTest {
     /** By how much a busy machine may be late. */
+    @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
-
-    @AfterEach
-    void close() {
-        server.close();
-    }
 
     private static Archived get(CompletableFuture<Archived> request) throws Exception {
         return request.get(30, TimeUnit.SECONDS);

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Single documents are restored into a store that has others, and perhaps them. */
@@ -34,14 +34,12 @@ class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 
     private final TestArchive archive = new TestArchive();
+
+    @AutoClose
     private final TestStore here = new TestStore();
+
     private final Archive opened = archive.open();
     private final RestoreService service = new RestoreService(() -> opened, here.documents);
-
-    @AfterEach
-    void close() {
-        here.close();
-    }
 
     private Restored restore(String name) {
         return service.restore(DocumentName.of(name), OptionalLong.empty(), null);

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -46,16 +46,12 @@ class RedisImportTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private ServedStore to;
 
     @BeforeEach
     void start() throws IOException {
         to = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        to.close();
     }
 
     private CommandRun importing(String url, String... options) {
