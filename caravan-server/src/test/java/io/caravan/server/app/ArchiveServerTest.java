@@ -34,7 +34,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,14 +42,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ArchiveServerTest {
     private static final Duration NEVER = Duration.ofHours(10);
 
+    @AutoClose
     private final ListStore store = new MemoryListStore();
+
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
     private final MemoryObjectStore client = objects.client();
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     private ServerFixture server(boolean onStop) throws IOException {
         return server(onStop, Authenticator.open());

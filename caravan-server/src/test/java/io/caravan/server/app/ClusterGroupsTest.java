@@ -39,7 +39,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,17 +59,13 @@ class ClusterGroupsTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestCluster cluster;
 
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.ofTwoGroups(directory, config -> config, null, "d", "e", "f");
         leaders();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        cluster.close();
     }
 
     /** The hosts that lead the groups, once each host knows that they do. */
@@ -238,25 +234,30 @@ class ClusterGroupsTest {
         String there = nameIn(1, "live");
         assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1").statusCode())
                 .isEqualTo(201);
-        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
-            HttpRequest live = HttpRequest.newBuilder(
-                            URI.create("http://" + asked.http() + "/v1/stream/" + there + "?live=sse&offset=now"))
-                    .timeout(Duration.ofSeconds(30))
-                    .build();
-            try (Stream<String> events = HTTP.send(live, BodyHandlers.ofLines()).body()) {
-                Iterator<String> lines = events.iterator();
-                // Over more than two of its looks.
-                for (int number = 0; number < 25; number++) {
-                    LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
-                    String value = "<" + number + ">";
-                    assertThat(call(leaders().get(1), "RPUSH", there, value)).startsWith(":");
-                    String data = Base64.getEncoder().encodeToString(value.getBytes(UTF_8));
+        try (Stream<String> ofLeader = live(leaders().get(0), there);
+                Stream<String> ofFollower = live(follower(0), there)) {
+            List<Iterator<String>> readers = List.of(ofLeader.iterator(), ofFollower.iterator());
+            // Over more than one of their looks.
+            for (int number = 0; number < 15; number++) {
+                LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+                String value = "<" + number + ">";
+                assertThat(call(leaders().get(1), "RPUSH", there, value)).startsWith(":");
+                String data = Base64.getEncoder().encodeToString(value.getBytes(UTF_8));
+                for (Iterator<String> lines : readers) {
                     assertThat(await(lines, line -> line.contains(value) || line.contains(data)))
                             .as("value %s arrives", value)
                             .isTrue();
                 }
             }
         }
+    }
+
+    private static Stream<String> live(ClusterHost asked, String name) throws Exception {
+        HttpRequest live = HttpRequest.newBuilder(
+                        URI.create("http://" + asked.http() + "/v1/stream/" + name + "?live=sse&offset=now"))
+                .timeout(Duration.ofSeconds(30))
+                .build();
+        return HTTP.send(live, BodyHandlers.ofLines()).body();
     }
 
     /** Otherwise the stop waits for it as long as it may, and cuts it; a leader hands over only then. */
@@ -512,9 +513,7 @@ class ClusterGroupsTest {
         String there = nameIn(1, "down");
         assertThat(send(asked, "PUT", "/v1/stream/" + there, "1").statusCode()).isEqualTo(201);
         List<ClusterHost> lost = cluster.hosts().subList(3, 6);
-        for (ClusterHost host : lost) {
-            cluster.stop(host.id());
-        }
+        cluster.stopAll(lost);
         try {
             Eventually.await(
                     "no host leads the other group",
@@ -531,9 +530,7 @@ class ClusterGroupsTest {
             assertThat(half.exitCode()).isEqualTo(1);
             assertThat(half.text()).contains("no host leads the slots 8192-16383");
         } finally {
-            for (ClusterHost host : lost) {
-                cluster.restart(host.id());
-            }
+            cluster.restartAll(lost);
             leaders();
         }
         assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");

@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,16 +46,12 @@ class ClusterServerTest {
     @TempDir
     private static Path directory;
 
+    @AutoClose
     private static TestCluster cluster;
 
     @BeforeAll
     static void start() throws IOException {
         cluster = new TestCluster(directory);
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        cluster.close();
     }
 
     private static String call(ClusterHost host, String... words) throws IOException {

@@ -11,6 +11,7 @@ import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Crew;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import io.netty.handler.ssl.SslContext;
@@ -21,11 +22,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
     /** For hosts that are asked before they notice that they have lost their majority, and for six hosts at a time. */
-    private static final Duration LONG_ELECTION = Duration.ofSeconds(1);
+    private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
 
     private final Path directory;
     private final ClusterFile file;
@@ -43,8 +44,8 @@ public final class TestCluster implements AutoCloseable {
     private final boolean strictReads;
     private final GroupConfig.@Nullable Tls tls;
     private final List<ClusterHost> newcomers = new ArrayList<>();
-    private final Map<String, ClusterServer> running = new LinkedHashMap<>();
-    private final Map<String, Cluster> views = new LinkedHashMap<>();
+    private final Map<String, ClusterServer> running = new ConcurrentHashMap<>();
+    private final Map<String, Cluster> views = new ConcurrentHashMap<>();
     private volatile InstantSource clock = InstantSource.system();
 
     public TestCluster(Path directory) throws IOException {
@@ -103,9 +104,20 @@ public final class TestCluster implements AutoCloseable {
         this.change = change;
         this.tls = tls;
         this.file = file;
-        for (ClusterHost host : file.hosts()) {
-            start(host.id(), GroupConfig.Start.CREATE);
+        ofAll(file.hosts(), id -> start(id, GroupConfig.Start.CREATE));
+    }
+
+    /** Starts hosts, or stops them, at the same time: for most of it each waits. */
+    private void ofAll(List<ClusterHost> hosts, HostAction action) {
+        try (Crew crew = new Crew()) {
+            hosts.forEach(host -> crew.add(() -> action.on(host.id())));
+            crew.run();
         }
+    }
+
+    @FunctionalInterface
+    private interface HostAction {
+        void on(String id) throws IOException;
     }
 
     private static List<ClusterHost> freeHosts(String... ids) {
@@ -120,6 +132,11 @@ public final class TestCluster implements AutoCloseable {
 
     public void restart(String id) throws IOException {
         start(id, GroupConfig.Start.AGAIN);
+    }
+
+    /** As {@link #restart}, of several. */
+    void restartAll(List<ClusterHost> hosts) {
+        ofAll(hosts, this::restart);
     }
 
     /** Starts a host that is not one of the cluster yet, of its first group. */
@@ -180,6 +197,12 @@ public final class TestCluster implements AutoCloseable {
     public void stop(String id) throws IOException {
         ClusterServer host = running.remove(id);
         host.close();
+    }
+
+    /** Stops hosts without handing leadership to others first. */
+    void stopAll(List<ClusterHost> hosts) {
+        hosts.forEach(host -> view(host.id()).serving(false));
+        ofAll(hosts, this::stop);
     }
 
     /** From now on no time passes for the hosts' views of who leads, until this is closed. */
@@ -282,9 +305,9 @@ public final class TestCluster implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        for (String id : List.copyOf(running.keySet())) {
-            stop(id);
-        }
+    public void close() {
+        stopAll(withNewcomers().hosts().stream()
+                .filter(host -> running.containsKey(host.id()))
+                .toList());
     }
 }

@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -59,12 +60,13 @@ class HostileClientsIT {
     /** Runs each of these attacks for so long; the secret, if there is one, is what they do not have. */
     private void run(Duration each, String secret, Predicate<HostileClients.Attack> attacks) throws Exception {
         Path log = directory.resolve("log");
-        String[] options = {};
+        // A server that half of a request stops would go on when it gives that up, or closes who does nothing.
+        List<String> options = new ArrayList<>(List.of("--request-timeout", "60m"));
         if (!secret.isEmpty()) {
             Path users = Files.writeString(
                     directory.resolve("users"),
                     "behaved.secret = " + secret + "\nbehaved.permissions = read, write, admin\n");
-            options = new String[] {"--auth-file", users.toString()};
+            options.addAll(List.of("--auth-file", users.toString()));
         }
         try (ServerProcess server = ServerProcess.start(
                 directory.resolve("data"),
@@ -72,11 +74,11 @@ class HostileClientsIT {
                 List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError"),
                 Map.of(),
                 ProcessBuilder.Redirect.to(log.toFile()),
-                options)) {
+                options.toArray(String[]::new))) {
             prepare(server, secret);
             for (HostileClients.Attack attack :
                     HostileClients.ATTACKS.stream().filter(attacks).toList()) {
-                try (WellBehaved client = new WellBehaved(server, secret, directory.resolve("control"));
+                try (WellBehaved client = new WellBehaved(server, secret);
                         HostileClients attackers = new HostileClients(server, attack)) {
                     attackers.attack(each);
                     client.awaitAnother();

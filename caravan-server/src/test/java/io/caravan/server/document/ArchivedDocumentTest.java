@@ -27,19 +27,15 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What the archive asks of documents. */
 class ArchivedDocumentTest {
     private static final ArchiveMark MARK = new ArchiveMark(77, 3, 0, 2, 1_000, 0);
 
+    @AutoClose
     private final Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private DocumentInfo found(String name) {
         return Objects.requireNonNull(documents.find(name));
@@ -162,15 +158,7 @@ class ArchivedDocumentTest {
     @Test
     void aForksSnapshotHasItsSourcesValues() {
         documents.push("a", "1", "2");
-        documents.create(
-                "b",
-                new Creation(
-                        null,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        false,
-                        values("3"),
-                        new ForkPoint(name("a"), OptionalLong.of(1), 0)));
+        documents.create("b", Documents.fork("a", OptionalLong.of(1), "3"));
 
         assertThat(snapshot("b")).containsExactly("0..2", "0:1", "1:3");
     }
@@ -233,15 +221,7 @@ class ArchivedDocumentTest {
     void aDocumentThatIsKeptForItsForksIsDeletedOnce() {
         documents.push("a", "1");
         archive("a");
-        documents.create(
-                "b",
-                new Creation(
-                        null,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        false,
-                        List.of(),
-                        new ForkPoint(name("a"), OptionalLong.empty(), 0)));
+        documents.create("b", Documents.fork("a", OptionalLong.empty()));
         documents.delete("a");
         documents.delete("b");
 
@@ -337,15 +317,7 @@ class ArchivedDocumentTest {
         change("a", document -> document.trimTo(9_999));
         assertThat(documents.push("a", "!")).isEqualTo(503);
 
-        documents.create(
-                "fork",
-                new Creation(
-                        null,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        false,
-                        values("?"),
-                        new ForkPoint(name("a"), OptionalLong.of(504), 0)));
+        documents.create("fork", Documents.fork("a", OptionalLong.of(504), "?"));
         assertThat(snapshot("fork")).containsExactly("503..505", "503:!", "504:?");
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random changes against a model in which forks are copies, and a crash after every batch that the store took. */
 class DocumentModelTest {
-    private static final int STEPS = 500;
+    private static final int STEPS = 300;
     private static final String NAME = "name";
     private static final int NAMES = 7;
     private static final long CATALOG = 0;
@@ -41,7 +41,7 @@ class DocumentModelTest {
     @Test
     @Tag("rounds")
     void everyPrefixOfTheBatchesIsTheDocumentsOfItsMoment() {
-        Seeds.forEach(Rounds.of(2, 16), seed -> new DocumentModelTest().run(new Random(seed)));
+        Seeds.forEach(Rounds.of(2, 40), seed -> new DocumentModelTest().run(new Random(seed)));
     }
 
     private final ModelDocuments model = new ModelDocuments();

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,12 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocumentMoveTest {
     private static final Whereabouts THERE = Whereabouts.parse("other:6380 http://other:4437");
 
+    @AutoClose
     private final Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private <T> T change(String name, Function<EditedDocument, T> change) {
         return Documents.<T>await(outcome -> documents.service().write(name(name), change, outcome));
@@ -180,17 +176,7 @@ class DocumentMoveTest {
         assertThat(documents.service().peek(name("a"))).isNull();
         assertThat(documents.service().scan(0, 10).documents()).isEmpty();
         assertThat(documents.store().info(id)).isNull();
-        refused(
-                Reason.SOURCE_NOT_FOUND,
-                () -> documents.create(
-                        "f",
-                        new Creation(
-                                null,
-                                OptionalLong.empty(),
-                                OptionalLong.empty(),
-                                false,
-                                List.of(),
-                                new ForkPoint(name("a"), OptionalLong.empty(), 0))));
+        refused(Reason.SOURCE_NOT_FOUND, () -> documents.create("f", Documents.fork("a", OptionalLong.empty())));
         assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.empty())))
                 .isFalse();
         assertThat(this.<Boolean>change("a", DocumentMove::forget)).isTrue();

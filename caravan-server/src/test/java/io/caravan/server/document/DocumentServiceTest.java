@@ -29,17 +29,13 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class DocumentServiceTest {
+    @AutoClose
     private final Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private static void refused(Reason reason, ThrowingCallable call) {
         assertThatThrownBy(call)

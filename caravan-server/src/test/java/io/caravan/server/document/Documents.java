@@ -78,6 +78,17 @@ final class Documents implements AutoCloseable {
         return Waiting.to(change);
     }
 
+    /** A fork that begins as its source, up to a sequence or its end, and goes on with values of its own. */
+    static Creation fork(String source, OptionalLong at, String... values) {
+        return new Creation(
+                null,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                false,
+                values(values),
+                new Creation.ForkPoint(name(source), at, 0));
+    }
+
     long push(String name, String... values) {
         return Documents.<Long>await(
                 outcome -> service.write(name(name), document -> document.append(values(values)), outcome));

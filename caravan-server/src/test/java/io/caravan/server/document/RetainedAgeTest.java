@@ -11,7 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Values are trimmed when they are older than their space retains them, and not before. */
@@ -19,12 +19,8 @@ class RetainedAgeTest {
     private static final Duration AGE = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    @AutoClose
     private final Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private void retain(Duration age) {
         documents

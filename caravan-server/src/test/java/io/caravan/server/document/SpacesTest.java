@@ -33,17 +33,13 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What the settings of a space do to its documents, whichever protocol a change comes by. */
 class SpacesTest {
+    @AutoClose
     private Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private Spaces spaces() {
         return documents.service().spaces();
@@ -259,15 +255,7 @@ class SpacesTest {
     void aDocumentWithForksIsTrimmedOnceItHasNone() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         documents.push("d", "a", "b");
-        documents.create(
-                "fork",
-                new Creation(
-                        null,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        false,
-                        List.of(),
-                        new Creation.ForkPoint(Documents.name("d"), OptionalLong.empty(), 0)));
+        documents.create("fork", Documents.fork("d", OptionalLong.empty()));
         documents.push("d", "c");
         assertThat(documents.read("d")).containsExactly("a", "b", "c");
         documents.delete("fork");
@@ -279,15 +267,7 @@ class SpacesTest {
     void aForkLosesWhatItSharesFirst() {
         documents.push("source", "a", "b");
         set("fork", SpaceSetting.RETAINED_VALUES, 2);
-        documents.create(
-                "fork",
-                new Creation(
-                        null,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        false,
-                        List.of(),
-                        new Creation.ForkPoint(Documents.name("source"), OptionalLong.empty(), 0)));
+        documents.create("fork", Documents.fork("source", OptionalLong.empty()));
         documents.push("fork", "c");
         assertThat(documents.read("fork")).containsExactly("b", "c");
         documents.push("fork", "d", "e");

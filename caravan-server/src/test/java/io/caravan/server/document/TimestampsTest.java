@@ -16,19 +16,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Values have the time at which they came where their space wants it, and nobody is given its bytes. */
 class TimestampsTest {
     private static final long NONE = -1;
 
+    @AutoClose
     private final Documents documents = new Documents();
-
-    @AfterEach
-    void close() {
-        documents.close();
-    }
 
     private void timestamps(boolean on) {
         documents

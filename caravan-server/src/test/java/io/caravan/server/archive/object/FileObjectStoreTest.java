@@ -35,6 +35,15 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Override
+    void fill(List<String> keys) throws IOException {
+        for (String key : keys) {
+            Path file = folder().resolve(key);
+            Files.createDirectories(file.getParent());
+            Files.write(file, new byte[1]);
+        }
+    }
+
+    @Override
     void assertNothingHalfDone() throws IOException {
         Path staging = folder().resolve("~tmp");
         if (Files.exists(staging)) {

@@ -48,42 +48,43 @@ class S3FaultTest {
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
     /** Notices soon that nothing comes. */
     private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
+    /** Tries once, and notices soon that it cannot connect. */
+    private static final S3Timeouts ONCE = new S3Timeouts(IDLE, PATIENT, PATIENT, 4 << 20, 1);
     /** Tries once, and soon gives up. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
 
-    private static final int LARGE_BYTES = 30 << 20;
+    /** Three parts. */
+    private static final int LARGE_BYTES = 17 << 20;
+
     private static final int MAX_BYTES = 64 << 20;
     private static final int ALWAYS = Integer.MAX_VALUE;
 
     private S3Server server;
     private FaultProxy proxy;
     private ObjectStore store;
-    private ObjectStore impatient;
 
     @BeforeEach
     void startServer() throws Exception {
         server = S3Server.start();
         proxy = FaultProxy.before(server.port());
-        store = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY);
-        impatient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, IMPATIENT);
+        store = open(SHORT);
     }
 
     @AfterEach
     void stopServer() throws Exception {
         store.close();
-        impatient.close();
         proxy.close();
         server.close();
     }
 
-    private ObjectStore open(String bucket, String accessKey, String secretKey) {
-        return open(bucket, accessKey, secretKey, SHORT);
+    private ObjectStore open(S3Timeouts timeouts) {
+        return open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, timeouts, S3Parts.DEFAULT);
     }
 
-    private ObjectStore open(String bucket, String accessKey, String secretKey, S3Timeouts timeouts) {
-        return open(bucket, accessKey, secretKey, timeouts, S3Parts.DEFAULT);
+    private ObjectStore open(String bucket, String accessKey, String secretKey) {
+        return open(bucket, accessKey, secretKey, SHORT, S3Parts.DEFAULT);
     }
 
     private ObjectStore open(String bucket, String accessKey, String secretKey, S3Timeouts timeouts, S3Parts parts) {
@@ -149,28 +150,30 @@ class S3FaultTest {
 
     @Test
     void answersHaveTheirKinds() {
-        store.putIf("first", bytes("x"), null);
-        for (String answer : List.of(
-                "400 XInvalid CORRUPT",
-                "400 BadDigest UNAVAILABLE",
-                "403 Other DENIED",
-                "409 ConditionalRequestConflict CONFLICT",
-                "409 OperationAborted UNAVAILABLE",
-                "412 PreconditionFailed CONFLICT",
-                "429 TooManyRequests UNAVAILABLE",
-                "500 InternalError UNAVAILABLE",
-                "501 NotImplemented CORRUPT",
-                "503 SlowDown UNAVAILABLE",
-                "507 InsufficientStorage FULL")) {
-            String[] parts = answer.split(" ");
-            proxy.answer(ALWAYS, HttpAnswer.s3(Integer.parseInt(parts[0]), parts[1], "said so"));
-            assertThat(thrown(Kind.valueOf(parts[2]), () -> store.putIf(parts[1], bytes("x"), null)))
-                    .hasMessageContaining("PutObject of '" + parts[1] + "' in s3://caravan/prefix at http://127.0.0.1:"
-                            + proxy.port())
-                    .hasMessageContaining(parts[0] + " " + parts[1])
-                    .hasMessageContaining("said so");
-            proxy.pass();
-            store.putIf(parts[1], bytes("x"), null);
+        try (ObjectStore once = open(ONCE)) {
+            once.putIf("first", bytes("x"), null);
+            for (String answer : List.of(
+                    "400 XInvalid CORRUPT",
+                    "400 BadDigest UNAVAILABLE",
+                    "403 Other DENIED",
+                    "409 ConditionalRequestConflict CONFLICT",
+                    "409 OperationAborted UNAVAILABLE",
+                    "412 PreconditionFailed CONFLICT",
+                    "429 TooManyRequests UNAVAILABLE",
+                    "500 InternalError UNAVAILABLE",
+                    "501 NotImplemented CORRUPT",
+                    "503 SlowDown UNAVAILABLE",
+                    "507 InsufficientStorage FULL")) {
+                String[] parts = answer.split(" ");
+                proxy.answer(ALWAYS, HttpAnswer.s3(Integer.parseInt(parts[0]), parts[1], "said so"));
+                assertThat(thrown(Kind.valueOf(parts[2]), () -> once.putIf(parts[1], bytes("x"), null)))
+                        .hasMessageContaining("PutObject of '" + parts[1]
+                                + "' in s3://caravan/prefix at http://127.0.0.1:" + proxy.port())
+                        .hasMessageContaining(parts[0] + " " + parts[1])
+                        .hasMessageContaining("said so");
+                proxy.pass();
+                once.putIf(parts[1], bytes("x"), null);
+            }
         }
     }
 
@@ -204,24 +207,28 @@ class S3FaultTest {
     void nobodyListening() throws Exception {
         proxy.close();
         // The SDK tells of the refusal, or goes on waiting for a connection.
-        assertThat(thrown(Kind.UNAVAILABLE, () -> store.get("a", MAX_BYTES)))
-                .hasMessageFindingMatch(
-                        "(nobody listens there|no connection in time): check the server and the endpoint"
-                                + "|no answer in time");
+        try (ObjectStore once = open(ONCE)) {
+            assertThat(thrown(Kind.UNAVAILABLE, () -> once.get("a", MAX_BYTES)))
+                    .hasMessageFindingMatch(
+                            "(nobody listens there|no connection in time): check the server and the endpoint"
+                                    + "|no answer in time");
+        }
     }
 
     @Test
     void aServerThatNeverAnswersIsGivenUp() {
         proxy.swallow();
-        ThrowingCallable[] calls = {
-            () -> impatient.get("a", 10),
-            () -> impatient.open("a"),
-            () -> impatient.put("a", out -> out.write(1)),
-            () -> impatient.list("", "", listed -> true),
-            () -> impatient.delete("a")
-        };
-        for (ThrowingCallable call : calls) {
-            assertThat(thrown(Kind.UNAVAILABLE, call)).hasMessageContaining("no answer in time");
+        try (ObjectStore impatient = open(IMPATIENT)) {
+            ThrowingCallable[] calls = {
+                () -> impatient.get("a", 10),
+                () -> impatient.open("a"),
+                () -> impatient.put("a", out -> out.write(1)),
+                () -> impatient.list("", "", listed -> true),
+                () -> impatient.delete("a")
+            };
+            for (ThrowingCallable call : calls) {
+                assertThat(thrown(Kind.UNAVAILABLE, call)).hasMessageContaining("no answer in time");
+            }
         }
         proxy.pass();
         put("a", bytes("x"));
@@ -231,7 +238,7 @@ class S3FaultTest {
     @Test
     void aServerThatNeverAnswersIsAskedAgain() {
         proxy.swallow();
-        try (ObjectStore hurried = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, HURRIED)) {
+        try (ObjectStore hurried = open(HURRIED)) {
             thrown(Kind.UNAVAILABLE, () -> hurried.get("a", 10));
         }
         assertThat(proxy.accepted()).isEqualTo(ATTEMPTS);
@@ -240,7 +247,9 @@ class S3FaultTest {
     @Test
     void aServerThatIsTooSlowIsGivenUp() {
         proxy.throttle(50_000);
-        thrown(Kind.UNAVAILABLE, () -> impatient.put("b", out -> out.write(content())));
+        try (ObjectStore impatient = open(IMPATIENT)) {
+            thrown(Kind.UNAVAILABLE, () -> impatient.put("b", out -> out.write(content())));
+        }
         proxy.pass();
         assertThat(store.get("b", MAX_BYTES)).isNull();
     }
@@ -256,7 +265,7 @@ class S3FaultTest {
     @Test
     void aStreamThatStallsIsGivenUp() throws IOException {
         put("a", content());
-        try (ObjectStore hurried = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, HURRIED);
+        try (ObjectStore hurried = open(HURRIED);
                 InputStream in = hurried.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
             proxy.swallow();
@@ -303,7 +312,7 @@ class S3FaultTest {
         S3Timeouts once = new S3Timeouts(CONNECT, PATIENT, Duration.ofSeconds(2), 64 << 20, 1);
         proxy.throttle((1 << 20) * 2 / 5);
         long start = System.nanoTime();
-        try (ObjectStore slow = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, once);
+        try (ObjectStore slow = open(once);
                 InputStream in = slow.open("a")) {
             assertThat(in.readAllBytes()).isEqualTo(content);
         }

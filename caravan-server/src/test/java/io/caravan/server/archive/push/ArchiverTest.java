@@ -26,18 +26,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What is archived, when, and what of it survives a restart. */
 class ArchiverTest {
     /** By how much a busy machine may be late. */
+    @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
-
-    @AfterEach
-    void close() {
-        server.close();
-    }
 
     private static Archived get(CompletableFuture<Archived> request) throws Exception {
         return request.get(30, TimeUnit.SECONDS);
@@ -412,7 +408,7 @@ class ArchiverTest {
 
     @Test
     void manyDocumentsThatChangedTogetherAreSpread() {
-        Duration after = Duration.ofSeconds(3);
+        Duration after = Duration.ofSeconds(1);
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         long start = System.nanoTime();

@@ -18,10 +18,10 @@ import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage.Found;
 import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.Waiting;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,7 +33,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -162,19 +161,7 @@ final class CrashHost implements AutoCloseable {
 
     /** Returns when the change is durable. */
     private <T> void change(String name, Function<EditedDocument, T> change) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        documents.write(DocumentName.of(name), change, new Outcome<>() {
-            @Override
-            public void success(T result) {
-                answer.complete(result);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                answer.completeExceptionally(problem);
-            }
-        });
-        answer.join();
+        Waiting.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
     /** All documents. */

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @Tag("rounds")
 class CrashStepsTest {
     private static final int SEEDS = Rounds.of(1, 5);
-    private static final int DISK_CALLS_PER_IMAGE = Rounds.of(10, 4);
+    private static final int DISK_CALLS_PER_IMAGE = Rounds.of(20, 4);
 
     @Test
     void aHostMayDieAtAnyStepOfArchivingAndPruning() {

@@ -18,11 +18,13 @@ import java.time.InstantSource;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 class DeletionPushTest {
+    @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
+
     private final MemoryObjectStore client = server.client;
     private final DocumentPush push = new DocumentPush(
             server.documents,
@@ -30,11 +32,6 @@ class DeletionPushTest {
             new Survey(Walker.SLOTS, 0),
             InstantSource.system(),
             new AtomicLong(1)::getAndIncrement);
-
-    @AfterEach
-    void close() {
-        server.close();
-    }
 
     private void failToArchive(String document, ObjectCall at) {
         client.faults((number, call, key) -> call == at ? ObjectFault.REFUSED : ObjectFault.NONE);

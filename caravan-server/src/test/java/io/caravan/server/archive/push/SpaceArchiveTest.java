@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What the settings of a document's space have to do with when it is archived, and what stays of it. */
@@ -22,12 +22,8 @@ class SpaceArchiveTest {
     private static final long TEN_HOURS = NEVER.toSeconds();
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+    @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
-
-    @AfterEach
-    void close() {
-        server.close();
-    }
 
     private void archiveNow(Archiver archiver, String name) throws Exception {
         archiver.archiveNow(ArchivedDocuments.name(name)).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);

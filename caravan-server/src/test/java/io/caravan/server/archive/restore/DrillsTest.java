@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -33,13 +33,11 @@ class DrillsTest {
     private Path directory;
 
     private final TestArchive archive = new TestArchive();
-    private final TestStore here = new TestStore();
-    private final Archive opened = archive.open();
 
-    @AfterEach
-    void close() {
-        here.close();
-    }
+    @AutoClose
+    private final TestStore here = new TestStore();
+
+    private final Archive opened = archive.open();
 
     private Drills drills(int sample) {
         RestoreConfig config =

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Single documents are restored into a store that has others, and perhaps them. */
@@ -34,14 +34,12 @@ class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 
     private final TestArchive archive = new TestArchive();
+
+    @AutoClose
     private final TestStore here = new TestStore();
+
     private final Archive opened = archive.open();
     private final RestoreService service = new RestoreService(() -> opened, here.documents);
-
-    @AfterEach
-    void close() {
-        here.close();
-    }
 
     private Restored restore(String name) {
         return service.restore(DocumentName.of(name), OptionalLong.empty(), null);
@@ -260,19 +258,24 @@ class RestoreServiceTest {
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
     }
 
+    /** Does something just before the n-th time that an object is opened. */
+    private void atOpening(int n, Runnable action) {
+        AtomicInteger opened = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && opened.incrementAndGet() == n) {
+                action.run();
+            }
+            return ObjectFault.NONE;
+        });
+    }
+
     /** The snapshot is opened twice by a merge: between the two somebody appends. */
     @Test
     void whoAppendsMeanwhileIsNeverOverwrittenNorDoubled() {
         archive.put("a", 7, 0, 10);
         restore("a");
         archive.put("a", 7, 0, 20);
-        AtomicInteger opens = new AtomicInteger();
-        archive.client.faults((number, call, key) -> {
-            if (call == ObjectCall.OPEN && opens.incrementAndGet() == 2) {
-                here.push("a", "mine");
-            }
-            return ObjectFault.NONE;
-        });
+        atOpening(2, () -> here.push("a", "mine"));
         refused(Reason.BACK_IN_TIME, () -> restore("a"));
         List<String> expected = new ArrayList<>(texts(7, 0, 10));
         expected.add("mine");
@@ -284,13 +287,7 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 10);
         restore("a");
         archive.put("a", 7, 0, 20);
-        AtomicInteger opens = new AtomicInteger();
-        archive.client.faults((number, call, key) -> {
-            if (call == ObjectCall.OPEN && opens.incrementAndGet() == 2) {
-                here.trimTo("a", 8);
-            }
-            return ObjectFault.NONE;
-        });
+        atOpening(2, () -> here.trimTo("a", 8));
         assertThat(restore("a").added()).isEqualTo(10);
         assertThat(here.read("a")).isEqualTo(texts(7, 8, 20));
     }
@@ -319,14 +316,10 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 3);
         restore("a");
         archive.put("a", 7, 0, 5);
-        AtomicInteger opened = new AtomicInteger();
-        archive.client.faults((number, call, key) -> {
-            if (call == ObjectCall.OPEN && opened.incrementAndGet() == 1) {
-                here.delete("a");
-                archive.delete("a");
-                here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
-            }
-            return ObjectFault.NONE;
+        atOpening(1, () -> {
+            here.delete("a");
+            archive.delete("a");
+            here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
         });
         refused(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();

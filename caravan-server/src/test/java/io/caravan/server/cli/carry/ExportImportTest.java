@@ -18,12 +18,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
 /** Documents from one server to a file, and from there to another. */
+@Execution(ExecutionMode.CONCURRENT)
 class ExportImportTest {
     private static final String LONG_VALUE = "long value ".repeat(20_000);
 
@@ -57,13 +60,6 @@ class ExportImportTest {
     private static void fails(int exitCode, String part, CommandRun run) {
         assertThat(run.err()).contains(part);
         assertThat(run.exitCode()).isEqualTo(exitCode);
-    }
-
-    private static Jedis jedis(ServedStore server) {
-        return new Jedis(
-                "127.0.0.1",
-                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
-                RedisServer.PATIENCE_MILLIS);
     }
 
     private static CommandRun importing(ServedStore served, String export, String... options) {
@@ -204,7 +200,7 @@ class ExportImportTest {
         to.stop();
         assertThatCode(to::start).doesNotThrowAnyException();
         assertThat(ok(to, "get", "letters/long").out()).endsWith("on\n");
-        try (Jedis client = jedis(to)) {
+        try (Jedis client = to.jedis()) {
             assertThat(client.dbSize()).isEqualTo(1);
         }
     }
@@ -215,7 +211,7 @@ class ExportImportTest {
         fill();
         String export = ok(from, "export", "letters/long").out();
         ok(to, "append", "letters/long", "other");
-        try (Jedis client = jedis(to)) {
+        try (Jedis client = to.jedis()) {
             ProtocolCommand space = () -> "CARAVAN.SPACE".getBytes(UTF_8);
             client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
             fails(3, "max-bytes", importing(to, export, "--existing", "replace"));

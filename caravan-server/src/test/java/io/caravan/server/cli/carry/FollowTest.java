@@ -28,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +38,7 @@ import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Copies that go on, and documents that move. */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class FollowTest {
     private static final int MEBIBYTE = 1024 * 1024;
@@ -66,8 +69,8 @@ class FollowTest {
     }
 
     private void connect() {
-        here = jedis(from);
-        there = jedis(to);
+        here = from.jedis();
+        there = to.jedis();
     }
 
     @AfterEach
@@ -79,13 +82,6 @@ class FollowTest {
         there.close();
         from.close();
         to.close();
-    }
-
-    private static Jedis jedis(ServedStore server) {
-        return new Jedis(
-                "127.0.0.1",
-                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
-                RedisServer.PATIENCE_MILLIS);
     }
 
     /** A command that runs until it is ended. */
@@ -132,19 +128,8 @@ class FollowTest {
         return "http://127.0.0.1:" + server.httpPort();
     }
 
-    /** As a file has them: whatever documents are, with sums of them. */
-    private static List<String> exported(ServedStore server) {
-        CommandRun run = CommandRun.of(server, "export");
-        assertThat(run.exitCode()).as(run.err()).isZero();
-        return run.out()
-                .lines()
-                .filter(line -> !line.contains("\"type\":\"end\""))
-                .sorted()
-                .toList();
-    }
-
     private void awaitSame() {
-        Eventually.await("the same", () -> exported(to).equals(exported(from)));
+        Eventually.await("the same", () -> to.exported().equals(from.exported()));
     }
 
     private void send(String method, String path, String body, String... headers) throws Exception {
@@ -218,6 +203,7 @@ class FollowTest {
         Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
         to.start();
         awaitSame();
+        here.close();
         from.stop();
         from.start();
         connect();
@@ -260,8 +246,8 @@ class FollowTest {
 
     private void restartWithout(Runnable change) throws IOException {
         int port = Integer.parseInt(from.httpPort());
-        from.stop();
         here.close();
+        from.stop();
         change.run();
         from.start(port);
         connect();
@@ -328,11 +314,11 @@ class FollowTest {
     void aDocumentMovesThereAndBack() {
         here.rpush("a", "1", "2", "3");
         here.sendCommand(TRIM, "a", "TO", "1");
-        List<String> before = exported(from);
+        List<String> before = from.exported();
         CommandRun moved = move(from, to, "a");
         assertThat(moved.err()).isEmpty();
         assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
-        assertThat(exported(to)).isEqualTo(before);
+        assertThat(to.exported()).isEqualTo(before);
         elsewhere(here, "a", to);
         assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"refused\":0}\n");
         there.rpush("a", "4");
@@ -362,12 +348,12 @@ class FollowTest {
         for (int i = 0; i < 30; i++) {
             here.rpush("d/" + i, "a" + i);
         }
-        List<String> before = exported(from);
+        List<String> before = from.exported();
         move(from, to, "--prefix", "d/");
         CommandRun back = move(to, from, "--prefix", "d/");
         assertThat(back.err()).isEmpty();
         assertThat(back.exitCode()).isZero();
-        assertThat(exported(from)).isEqualTo(before);
+        assertThat(from.exported()).isEqualTo(before);
         assertThat(there.keys("*")).isEmpty();
     }
 
@@ -391,7 +377,7 @@ class FollowTest {
 
     /** What a client is told that asks the first server for a document. */
     private String found(String name) {
-        try (Jedis client = jedis(from)) {
+        try (Jedis client = from.jedis()) {
             return "it has " + client.llen(name);
         } catch (JedisDataException refused) {
             return refused.getMessage();
@@ -416,12 +402,12 @@ class FollowTest {
     void documentsMoveOverHttp() throws Exception {
         here.rpush("d/a b", "1", "2", "3");
         here.rpush("d/é", "1");
-        List<String> before = exported(from);
+        List<String> before = from.exported();
         String[] words = {"move", "--prefix", "d/", "--from", url(from), "--to", url(to)};
         CommandRun moved = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
         assertThat(moved.exitCode()).as(moved.err()).isZero();
         assertThat(moved.out()).isEqualTo("moved 2 documents to " + url(to) + "\n");
-        assertThat(exported(to)).isEqualTo(before);
+        assertThat(to.exported()).isEqualTo(before);
         assertThat(refusal(() -> here.llen("d/é"))).startsWith("ELSEWHERE " + url(to) + " ");
         here.rpush("d/c", "1");
         assertThat(CommandRun.with(Map.of(), new byte[0])
@@ -507,10 +493,10 @@ class FollowTest {
                 .isZero();
         here.rpush("a", "4", "5");
         here.sendCommand(TRIM, "a", "TO", "" + trimmed);
-        List<String> before = exported(from);
+        List<String> before = from.exported();
         CommandRun moved = move(from, to, "a");
         assertThat(moved.exitCode()).as(moved.err()).isZero();
-        assertThat(exported(to)).isEqualTo(before);
+        assertThat(to.exported()).isEqualTo(before);
     }
 
     /** What the other server refuses stays, and may be changed. */
@@ -572,6 +558,6 @@ class FollowTest {
         assertThat(copied.exitCode()).as(copied.err()).isZero();
         assertThat(copied.out()).startsWith("copied 7 documents");
         assertThat(copied.err()).contains("is written to faster than it allows").contains("waiting for it");
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
     }
 }

@@ -21,10 +21,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
 /** Documents copied to a server of which only HTTP is used. */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class HttpCopyTest {
     private static final int MEBIBYTE = 1024 * 1024;
@@ -58,24 +61,6 @@ class HttpCopyTest {
         return CommandRun.of(from, words);
     }
 
-    private static Jedis jedis(ServedStore server) {
-        return new Jedis(
-                "127.0.0.1",
-                Integer.parseInt(server.address().substring("127.0.0.1:".length())),
-                RedisServer.PATIENCE_MILLIS);
-    }
-
-    /** As a file has it: whatever a document is, with a sum of it. */
-    private static List<String> exported(ServedStore server) {
-        CommandRun run = CommandRun.of(server, "export");
-        assertThat(run.exitCode()).as(run.err()).isZero();
-        return run.out()
-                .lines()
-                .filter(line -> !line.contains("\"type\":\"end\""))
-                .sorted()
-                .toList();
-    }
-
     private void send(String method, String path, String body, String... headers) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url(from) + "/v1/stream/" + path))
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
@@ -89,7 +74,7 @@ class HttpCopyTest {
 
     /** Short ones, a long one, the greatest value, one that was trimmed, bytes that are no text, and all attributes. */
     private void fill() throws Exception {
-        try (Jedis client = jedis(from)) {
+        try (Jedis client = from.jedis()) {
             for (int i = 0; i < 300; i++) {
                 client.rpush("short/" + i, "a" + i, "", "c");
             }
@@ -126,7 +111,7 @@ class HttpCopyTest {
         assertThat(first.err()).isEmpty();
         assertThat(first.out()).startsWith("copied 304 documents, 998 values, ");
         assertThat(first.exitCode()).isZero();
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
 
         CommandRun again = copy("--resume", "--json");
         assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"refused\":0");
@@ -137,13 +122,13 @@ class HttpCopyTest {
     @Test
     void aDocumentWhosePlainPathIsAnotherKeepsItsName() throws Exception {
         List<String> names = List.of("rooms/../payroll", "payroll", ".", "..", "a//b", "__ds/x", "__name/x");
-        try (Jedis client = jedis(from)) {
+        try (Jedis client = from.jedis()) {
             names.forEach(name -> client.rpush(name, "in " + name));
         }
         CommandRun copied =
                 CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", "copy", "--from", url(from), "--to", url(to));
         assertThat(copied.err()).isEmpty();
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
     }
 
     @Test
@@ -153,7 +138,7 @@ class HttpCopyTest {
         CommandRun copied = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
         assertThat(copied.err()).isEmpty();
         assertThat(copied.out()).startsWith("copied 304 documents, 998 values, ");
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
         String[] short1 = {"copy", "short/1", "--from", url(from), "--to", to.address(), "--resume"};
         assertThat(CommandRun.with(Map.of(), new byte[0])
                         .run("127.0.0.1:1", short1)
@@ -186,14 +171,14 @@ class HttpCopyTest {
                     .isEqualTo(200);
         }
         assertThat(copy("--resume").out()).startsWith("copied 303 documents, ").contains("; 1 were there already");
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
     }
 
     /** It is longer than a part, so some of it is there when it is refused. */
     @Test
     void aDocumentThatItsSpaceRefusesIsToldAndTheOthersCome() throws Exception {
         fill();
-        try (Jedis other = jedis(to)) {
+        try (Jedis other = to.jedis()) {
             other.sendCommand(SPACE, "SET", "long", "max-bytes", "1500000");
             CommandRun overResp = CommandRun.of(from, "copy", "--to", to.address());
             CommandRun overHttp = copy("--resume");
@@ -207,13 +192,13 @@ class HttpCopyTest {
             other.sendCommand(SPACE, "REMOVE", "long");
         }
         assertThat(copy("--resume").out()).startsWith("copied 1 document, ");
-        assertThat(exported(to)).isEqualTo(exported(from));
+        assertThat(to.exported()).isEqualTo(from.exported());
     }
 
     @Test
     void aNameThatIsTakenIsRefusedSkippedOrReplaced() {
-        try (Jedis client = jedis(from);
-                Jedis other = jedis(to)) {
+        try (Jedis client = from.jedis();
+                Jedis other = to.jedis()) {
             client.rpush("a", "1");
             other.rpush("a", "2", "3");
             CommandRun refused = copy("a");
@@ -228,7 +213,7 @@ class HttpCopyTest {
 
     @Test
     void addressesAndTokensThatDoNotFitAreTold() throws Exception {
-        try (Jedis client = jedis(from)) {
+        try (Jedis client = from.jedis()) {
             client.rpush("a", "1");
         }
         CommandRun user = copy("--to-user", "mover");

@@ -27,7 +27,7 @@ final class MigrationSide implements AutoCloseable {
     MigrationSide() throws IOException {}
 
     private Jedis connected() {
-        return new Jedis("127.0.0.1", port, RedisServer.PATIENCE_MILLIS);
+        return new Jedis("127.0.0.1", port, ServedStore.PATIENCE_MILLIS);
     }
 
     String address() {

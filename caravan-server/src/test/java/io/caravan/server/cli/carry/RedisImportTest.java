@@ -22,17 +22,20 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 /** Lists of a real Redis, and of what only claims to be one, into a server. */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class RedisImportTest {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
@@ -43,16 +46,12 @@ class RedisImportTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private ServedStore to;
 
     @BeforeEach
     void start() throws IOException {
         to = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        to.close();
     }
 
     private CommandRun importing(String url, String... options) {
@@ -77,20 +76,13 @@ class RedisImportTest {
 
     /** Compares every list, and every document. */
     private void same(Jedis redis) {
-        try (Jedis caravan = caravan()) {
+        try (Jedis caravan = to.jedis()) {
             assertThat(caravan.dbSize()).isEqualTo(redis.dbSize());
             for (String name : redis.keys("*")) {
                 assertThat(caravan.lrange(name, 0, -1)).as(name).isEqualTo(redis.lrange(name, 0, -1));
                 assertThat(caravan.pttl(name)).as(name).isBetween(redis.pttl(name) - 2_000, redis.pttl(name) + 2_000);
             }
         }
-    }
-
-    private Jedis caravan() {
-        return new Jedis(
-                "127.0.0.1",
-                Integer.parseInt(to.address().substring("127.0.0.1:".length())),
-                RedisServer.PATIENCE_MILLIS);
     }
 
     @Test
@@ -162,7 +154,7 @@ class RedisImportTest {
             assertThat(run.exitCode()).isEqualTo(3);
             assertThat(run.out()).contains("32 lists are the same; 2 refused; no list: 1 string, such as 'retyped'");
             assertThat(proxy.count("SCAN")).isGreaterThan(2);
-            try (Jedis caravan = caravan()) {
+            try (Jedis caravan = to.jedis()) {
                 caravan.del("deleted", "retyped");
             }
             redis.client.del("retyped");
@@ -182,7 +174,7 @@ class RedisImportTest {
         assertThat(run.exitCode()).as(run.err()).isZero();
         assertThat(run.out()).isEqualTo("imported 2 lists, 3 values, 3 B; in pass 4, 1 list is the same\n");
         assertThat(run.err()).contains("stop all clients that write there");
-        try (Jedis caravan = caravan()) {
+        try (Jedis caravan = to.jedis()) {
             assertThat(caravan.lrange("d", 0, -1)).containsExactly("a", "b");
         }
     }
@@ -198,7 +190,7 @@ class RedisImportTest {
     void aDocumentOfAnotherOriginIsRefusedSkippedOrReplaced() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
             fill(redis.client, 3);
-            try (Jedis caravan = caravan()) {
+            try (Jedis caravan = to.jedis()) {
                 caravan.rpush("list/1", "other");
                 caravan.rpush("long", "other");
             }
@@ -424,7 +416,7 @@ class RedisImportTest {
         CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, whole), "--timeout", "5");
         assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
         assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");
-        try (Jedis caravan = caravan()) {
+        try (Jedis caravan = to.jedis()) {
             assertThat(caravan.dbSize()).isZero();
         }
     }

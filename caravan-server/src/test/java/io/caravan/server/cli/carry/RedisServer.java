@@ -3,6 +3,7 @@ package io.caravan.server.cli.carry;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.caravan.server.cli.client.ServedStore;
 import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -17,9 +18,6 @@ import redis.clients.jedis.Jedis;
 
 /** A Redis in a process of its own, which keeps nothing, and a client of it. */
 final class RedisServer implements AutoCloseable {
-    /** A busy machine may leave a client without an answer for as long. */
-    static final int PATIENCE_MILLIS = 30_000;
-
     private static final Path PROGRAM = Path.of("/usr/bin/redis-server");
 
     private final Process process;
@@ -55,7 +53,7 @@ final class RedisServer implements AutoCloseable {
                 new Jedis(
                         new HostAndPort("127.0.0.1", port),
                         DefaultJedisClientConfig.builder()
-                                .timeoutMillis(PATIENCE_MILLIS)
+                                .timeoutMillis(ServedStore.PATIENCE_MILLIS)
                                 .build()));
     }
 

@@ -29,9 +29,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 
 /** Streams of one server over HTTP into another. */
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class StreamImportTest {
     private static final String JSON = "application/json";
@@ -88,16 +91,9 @@ class StreamImportTest {
     }
 
     private List<String> values(String name) {
-        try (Jedis client = jedis()) {
+        try (Jedis client = to.jedis()) {
             return client.lrange(name, 0, -1);
         }
-    }
-
-    private Jedis jedis() {
-        return new Jedis(
-                "127.0.0.1",
-                Integer.parseInt(to.address().substring("127.0.0.1:".length())),
-                RedisServer.PATIENCE_MILLIS);
     }
 
     private String stat(String name) {
@@ -151,7 +147,7 @@ class StreamImportTest {
     @Test
     void aNameThatIsTakenIsRefusedSkippedOrReplaced() throws Exception {
         send("PUT", "a", "[1,2]", "Content-Type", JSON);
-        try (Jedis client = jedis()) {
+        try (Jedis client = to.jedis()) {
             client.rpush("a", "1", "2");
         }
         CommandRun refused = importing("--name", "a");
@@ -177,7 +173,7 @@ class StreamImportTest {
         CommandRun.of(from, "append", "bytes", "ab", "c");
         send("PUT", "json", "[12,3]", "Content-Type", JSON);
         assertThat(importing("--name", "json").exitCode()).isZero();
-        try (Jedis client = jedis()) {
+        try (Jedis client = to.jedis()) {
             client.rpush("bytes", "a", "bc");
         }
         assertThat(importing("--name", "bytes", "--name", "json").out())
@@ -202,7 +198,7 @@ class StreamImportTest {
             assertThat(run.exitCode()).isEqualTo(3);
         }
         assertThat(stat("a")).isEmpty();
-        try (Jedis client = jedis()) {
+        try (Jedis client = to.jedis()) {
             assertThat(client.rpush("a", "free")).isOne();
         }
     }

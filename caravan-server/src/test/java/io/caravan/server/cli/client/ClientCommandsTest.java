@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,16 +36,12 @@ class ClientCommandsTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private ServedStore served;
 
     @BeforeEach
     void start() throws IOException {
         served = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        served.close();
     }
 
     private CommandRun run(String... words) {

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.client;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
@@ -11,11 +13,16 @@ import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.function.UnaryOperator;
+import redis.clients.jedis.Jedis;
 
 /** A store in memory and a server over it, which can be stopped and started again at the same port. */
 public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
+    /** A busy machine may leave a client without an answer for as long. */
+    public static final int PATIENCE_MILLIS = 30_000;
+
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
     final ListStore store;
@@ -61,6 +68,22 @@ public final class ServedStore implements AutoCloseable {
 
     public void stop() {
         server.close();
+    }
+
+    /** A client of it, as patient as a busy machine needs. */
+    public Jedis jedis() {
+        return new Jedis("127.0.0.1", port, PATIENCE_MILLIS);
+    }
+
+    /** As a file has them: whatever documents are, with sums of them. */
+    public List<String> exported() {
+        CommandRun run = CommandRun.of(this, "export");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        return run.out()
+                .lines()
+                .filter(line -> !line.contains("\"type\":\"end\""))
+                .sorted()
+                .toList();
     }
 
     public String address() {

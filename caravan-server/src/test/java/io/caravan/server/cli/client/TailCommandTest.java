@@ -7,7 +7,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Addition;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,16 +28,12 @@ import redis.clients.jedis.Transaction;
 /** Following a document: live, over lost connections, to its end. */
 @Timeout(120)
 class TailCommandTest {
+    @AutoClose
     private ServedStore served;
 
     @BeforeEach
     void start() throws IOException {
         served = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        served.close();
     }
 
     private final CommandRun tail = CommandRun.with(Map.of(), new byte[0]);
@@ -133,19 +129,8 @@ class TailCommandTest {
     }
 
     private static void close(DocumentService documents) {
-        CompletableFuture<Added> closed = new CompletableFuture<>();
-        documents.append(DocumentName.of("d"), new Addition(List.of(), true, null, null, null), new Outcome<>() {
-            @Override
-            public void success(Added result) {
-                closed.complete(result);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                closed.completeExceptionally(problem);
-            }
-        });
-        closed.join();
+        Addition closing = new Addition(List.of(), true, null, null, null);
+        Waiting.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
     }
 
     @Test
@@ -182,26 +167,14 @@ class TailCommandTest {
     }
 
     private static void replace(DocumentService documents) {
-        CompletableFuture<Long> replaced = new CompletableFuture<>();
-        documents.write(
+        Waiting.<Long>to(outcome -> documents.write(
                 DocumentName.of("d"),
                 document -> {
                     document.delete();
                     document.append(List.of(bytes("x"), bytes("y"), bytes("z")));
                     return 0L;
                 },
-                new Outcome<>() {
-                    @Override
-                    public void success(Long result) {
-                        replaced.complete(result);
-                    }
-
-                    @Override
-                    public void failure(RuntimeException problem) {
-                        replaced.completeExceptionally(problem);
-                    }
-                });
-        replaced.join();
+                outcome));
     }
 
     private void replaceAtOnce() {

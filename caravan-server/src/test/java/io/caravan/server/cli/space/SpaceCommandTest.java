@@ -15,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -23,18 +23,15 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code caravan space}, against a server. */
 class SpaceCommandTest {
+    @AutoClose
     private ServerFixture server;
+
     private String out = "";
     private String err = "";
 
     @BeforeEach
     void start() throws IOException {
         server = new ServerFixture();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static CommandLine space(ByteArrayOutputStream printed) {

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,16 +27,12 @@ class AddressTest {
     private static final List<String> SEGMENTS =
             List.of("", ".", "..", "...", "a", "~", "%2e", "%", "__ds", "__name", "~2E", "..;a", "\\", "\u00e9");
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static List<String> names() {

@@ -10,8 +10,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +24,7 @@ class CarryPagesTest {
     private static final String IMPORT = "/v1/import/a/b?step=";
     private static final String TEXT = "{\"attributes\":{\"content-type\":\"text/plain\"}}";
 
+    @AutoClose
     private static HttpFixture server;
 
     @TempDir
@@ -37,11 +38,6 @@ class CarryPagesTest {
     @AfterEach
     void clear() throws Exception {
         server.send("DELETE", "/v1/stream/a/b", null);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     private JsonNode done(String step, String body) throws Exception {

@@ -7,7 +7,7 @@ import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
 import java.net.SocketException;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,17 +16,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections, byte for byte: order, pieces, and what is no request. */
 class ConnectionTest {
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
         server.create("/v1/stream/a", "text/plain");
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static String get(String path) {

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +30,7 @@ class ConsoleTest {
     private static final Path VENDOR = FILES.resolve("vendor");
     private static final String LIST = "vendor/vendored.txt";
 
+    @AutoClose
     private HttpFixture server;
 
     /** A server that asks for a token, which the files need not. */
@@ -38,11 +39,6 @@ class ConsoleTest {
         Authenticator closed = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         server = new HttpFixture(new MemoryListStore(), closed, HttpFixture.LONG, HttpFixture.LONG);
         server.serve();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static Set<String> files() throws IOException {

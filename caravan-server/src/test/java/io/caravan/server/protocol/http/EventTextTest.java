@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,17 +27,13 @@ class EventTextTest {
     private static final Pattern EVENTS = Pattern.compile(
             "event: data\n((?:data:[^\n]*\n)+)\nevent: control\ndata:\\{\"streamNextOffset\":\"(?<next>[0-9_]+)\"[^\n]*\n\n");
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
         server.create(PATH, "text/plain");
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private void append(byte[]... values) throws Exception {

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +36,7 @@ class LiveStreamsTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
@@ -43,11 +44,6 @@ class LiveStreamsTest {
         server = HttpFixture.serving();
         server.create("/v1/stream/a", TEXT);
         server.create("/v1/stream/b", TEXT);
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     /** A body that names streams: path, offset, path, offset, and so on. */

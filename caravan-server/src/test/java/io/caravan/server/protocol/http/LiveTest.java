@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,17 +19,13 @@ import org.junit.jupiter.api.Test;
 class LiveTest {
     private static final String TEXT = "text/plain";
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
         server.create("/v1/stream/a", TEXT);
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static String header(HttpResponse<?> response, String name) {

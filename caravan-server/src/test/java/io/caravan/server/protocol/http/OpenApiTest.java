@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,18 +21,15 @@ import org.junit.jupiter.api.Test;
 class OpenApiTest {
     private static final Set<String> METHODS = Set.of("get", "head", "put", "post", "delete", "patch", "options");
 
+    @AutoClose
     private HttpFixture server;
+
     private JsonNode document;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
         document = new ObjectMapper().readTree(server.get("/openapi.json").body());
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     @Test

@@ -16,7 +16,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +31,7 @@ class OperatorPagesTest {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
@@ -48,11 +49,6 @@ class OperatorPagesTest {
                 Backups.none(),
                 () -> Stream.of(new ClientInfo("resp", "127.0.0.1:5", "a name", "editor", "", 7)),
                 List.of(new Setting("data", "/data", "command line"))));
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private HttpResponse<String> get(String path, String... user) throws Exception {

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +15,7 @@ class RequestRulesTest {
     private static final String TEXT = "text/plain";
     private static final String PATH = "/v1/stream/a";
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
@@ -22,11 +23,6 @@ class RequestRulesTest {
         server = HttpFixture.serving();
         server.create(PATH, TEXT);
         server.append(PATH, TEXT, "value");
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     @ParameterizedTest

@@ -13,7 +13,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,16 +28,12 @@ class ResponseTest {
     private static final Set<String> ALWAYS_EXPOSED =
             Set.of("cache-control", "content-type", "content-length", "content-security-policy");
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static String header(HttpResponse<?> response, String name) {

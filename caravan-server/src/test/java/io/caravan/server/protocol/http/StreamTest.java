@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,16 +24,12 @@ class StreamTest {
     private static final String TEXT = "text/plain";
     private static final String JSON = "application/json";
 
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
         server = HttpFixture.serving();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private static String header(HttpResponse<?> response, String name) {

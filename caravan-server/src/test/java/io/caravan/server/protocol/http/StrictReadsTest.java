@@ -8,7 +8,7 @@ import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +17,8 @@ final class StrictReadsTest {
     private static final String TEXT = "text/plain";
 
     private final HeldBarrier held = new HeldBarrier();
+
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
@@ -24,11 +26,6 @@ final class StrictReadsTest {
         server = HttpFixture.serving();
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     @Test

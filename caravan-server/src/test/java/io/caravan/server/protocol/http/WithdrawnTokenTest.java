@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +27,8 @@ class WithdrawnTokenTest {
 
     private Path file;
     private FileAuthenticator authenticator;
+
+    @AutoClose
     private HttpFixture server;
 
     @BeforeEach
@@ -36,11 +38,6 @@ class WithdrawnTokenTest {
         server = new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG);
         server.serve();
         assertThat(write("PUT", null)).isEqualTo(201);
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
     }
 
     private int write(String method, String body) throws Exception {

@@ -14,22 +14,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Many requests on their way at once: order, durability, backpressure and the end. */
 class PipelineTest {
+    @AutoClose
     private ServerFixture fixture;
 
     @BeforeEach
     void start() throws IOException {
         fixture = new ServerFixture();
-    }
-
-    @AfterEach
-    void stop() {
-        fixture.close();
     }
 
     private static byte[] request(String... words) {

@@ -231,8 +231,8 @@ class TlsTest {
                     .as(algorithm.name())
                     .hasMessageContaining("the key is that of another certificate");
         }
-        write(bundle(CertificateBuilder.Algorithm.rsa2048));
-        Files.writeString(key(), bundle(CertificateBuilder.Algorithm.ecp256).getPrivateKeyPEM());
+        write(bundle(CertificateBuilder.Algorithm.ecp256));
+        Files.writeString(key(), bundle(CertificateBuilder.Algorithm.ed25519).getPrivateKeyPEM());
         assertThatThrownBy(() -> PemPair.read(certificate(), key()))
                 .as("of another kind")
                 .isInstanceOf(IOException.class);
