@@ -5,15 +5,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When the active commit shall be flushed, which is one flush at a time: at once when somebody waits for it, otherwise
- * when the writes that belong together have come.
+ * Decides when the active commit is flushed, one flush at a time: at once when somebody waits for it, otherwise when the
+ * writes that belong together have come.
  *
- * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them, but
- * when the group ends or has gathered enough. Groups are counted, not known: with several open, the end of any one may
- * start the flush, and none is waited for that was opened after the commit's first write. A commit waits
- * {@link #GROUP_WAIT_NANOS} at most; then the groups that were open are given up and count no more.
+ * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them,
+ * but when the group ends or has gathered enough. Groups are counted, not identified: with several open, the end of any
+ * one may start the flush, and a commit waits for no group that was opened after its first write. A commit waits
+ * {@link #GROUP_WAIT_NANOS} at most. Then all groups that are open are given up and count no more.
  *
- * <p>Guarded by the store's lock, but for what says otherwise.
+ * <p>A flush is begun and ended under the store's lock, which guards everything here except where a method says otherwise.
  */
 final class FlushDemand {
     /** What a group may gather at most: forcing that much hardly takes the disk longer than forcing one block. */
@@ -36,19 +36,17 @@ final class FlushDemand {
     private boolean forceWanted;
     /** Whether the flusher was woken for the active commit. */
     private boolean flusherKnows;
-    /** Whether the flusher looks again soon, although nobody wakes it. */
+    /** Whether the flusher looks again soon, although no thread wakes it. */
     private boolean flusherLooks;
 
-    /** Groups opened and closed so far; those given up count as closed. */
-    private long openedGroups;
-
-    private long closedGroups;
-    /** The active commit waits until so many groups are closed. */
-    private long awaitedGroups;
-    /** How many groups had been opened when the flusher last had nothing to do. */
-    private long groupsAtRest;
-    /** How many groups had been opened when they were last given up. */
-    private long groupsGivenUp;
+    /** How many groups are open, not counting those given up. */
+    private int openGroups;
+    /** How many groups the active commit still waits for. Any group that is closed counts. */
+    private int awaitedGroups;
+    /** How often groups have been given up. A group that was opened before the last time counts no more. */
+    private long generation;
+    /** Whether a group was opened since the flusher last had nothing to do. */
+    private boolean groupsCome;
 
     FlushDemand(StoreState state, Commit active, Runnable wakeFlusher, LongSupplier clock) {
         this.state = state;
@@ -65,7 +63,7 @@ final class FlushDemand {
     void added(long delayNanos) {
         if (active.count() == 1) {
             active.startedAt(clock.getAsLong());
-            awaitedGroups = openedGroups;
+            awaitedGroups = openGroups;
             if (gathering() && !flusherLooks) {
                 flusherLooks = true;
                 wakeFlusher.run();
@@ -92,37 +90,47 @@ final class FlushDemand {
 
     /** Whether a group that was open when the active commit got its first write may still add to it. */
     private boolean gathering() {
-        return closedGroups < awaitedGroups && active.frame().payloadBytes() < GATHERED_BYTES && !urgent;
+        return awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES && !urgent;
     }
 
-    /** Opens a group; returns its number. */
+    /** Opens a group. Returns its generation, which closes it. */
     long openGroup() {
-        return ++openedGroups;
+        openGroups++;
+        groupsCome = true;
+        return generation;
     }
 
-    /** Closes the group of this number. */
-    void closeGroup(long number) {
-        if (number > groupsGivenUp) {
-            closedGroups++;
+    /** Closes a group of this generation. */
+    void closeGroup(long opened) {
+        if (uncount(opened)) {
             wakeWhenReady();
         }
     }
 
     /**
-     * Closes the group of this number and begins a flush, which is the caller's, if it is small and nobody else writes: no
-     * other group is open, and the flusher was not woken. Returns whether it has.
+     * Closes a group of this generation. Begins a flush, which is the caller's, if the commit is small and no other thread
+     * writes: no other group is open, and the flusher was not woken. Returns whether it has.
      */
-    boolean closeGroupAndBegin(long number) {
-        if (number <= groupsGivenUp) {
+    boolean closeGroupAndBegin(long opened) {
+        if (!uncount(opened)) {
             return false;
         }
-        closedGroups++;
-        boolean alone = closedGroups == openedGroups && !flusherKnows && !urgent;
+        boolean alone = openGroups == 0 && !flusherKnows && !urgent;
         if (alone && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES && beginFlush()) {
             return true;
         }
         wakeWhenReady();
         return false;
+    }
+
+    /** Counts a group no more. Returns false if that was given up, and nothing changes. */
+    private boolean uncount(long opened) {
+        if (opened != generation) {
+            return false;
+        }
+        openGroups--;
+        awaitedGroups = Math.max(0, awaitedGroups - 1);
+        return true;
     }
 
     /** Makes the next flush start without waiting for company. */
@@ -150,8 +158,9 @@ final class FlushDemand {
             return false;
         }
         if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
-            closedGroups = openedGroups;
-            groupsGivenUp = openedGroups;
+            generation++;
+            openGroups = 0;
+            awaitedGroups = 0;
         }
         return forceWanted || !active.isEmpty() && !gathering();
     }
@@ -167,8 +176,8 @@ final class FlushDemand {
      * their first writes need not wake it.
      */
     long restNanos() {
-        flusherLooks = !active.isEmpty() || openedGroups != groupsAtRest;
-        groupsAtRest = openedGroups;
+        flusherLooks = !active.isEmpty() || groupsCome;
+        groupsCome = false;
         if (!flusherLooks) {
             return Worker.UNTIL_WOKEN;
         }
@@ -180,7 +189,7 @@ final class FlushDemand {
      * flush is under way. A caller that gets {@code false} changes nothing: the flush under way belongs to another.
      */
     boolean beginFlush() {
-        if (flushing || !hasWork()) {
+        if (!hasWork()) {
             return false;
         }
         flushing = true;
@@ -217,6 +226,7 @@ final class FlushDemand {
     /** The active commit was sealed, and this one has taken its place. */
     void sealed(Commit next) {
         active = next;
+        awaitedGroups = 0;
         urgent = false;
         flusherKnows = false;
     }

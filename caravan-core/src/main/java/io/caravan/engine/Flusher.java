@@ -123,11 +123,11 @@ final class Flusher {
     }
 
     private final class OpenGroup implements ListStore.Group {
-        private final long number;
+        private final long generation;
         private boolean closed;
 
-        OpenGroup(long number) {
-            this.number = number;
+        OpenGroup(long generation) {
+            this.generation = generation;
         }
 
         @Override
@@ -151,9 +151,9 @@ final class Flusher {
                 }
                 closed = true;
                 if (mayFlush && flushesHere()) {
-                    return demand.closeGroupAndBegin(number);
+                    return demand.closeGroupAndBegin(generation);
                 }
-                demand.closeGroup(number);
+                demand.closeGroup(generation);
                 return false;
             } finally {
                 state.lock.unlock();

@@ -29,6 +29,7 @@ final class FaultPlan {
     private final RandomGenerator random;
     private int callsUntilFailure;
     private boolean full;
+    private boolean frozen;
     private boolean spaceIsBack;
     private boolean noticed;
     private boolean broke;
@@ -55,6 +56,11 @@ final class FaultPlan {
         return broke;
     }
 
+    /** Leaves the disk as full as it is. */
+    void freezeSpace() {
+        frozen = true;
+    }
+
     /** Makes space on the disk, for good. */
     void makeSpace() {
         spaceIsBack = true;
@@ -76,7 +82,7 @@ final class FaultPlan {
             return way;
         }
         if (fills && !spaceIsBack) {
-            full ^= random.nextInt(20) == 0;
+            full ^= !frozen && random.nextInt(20) == 0;
             if (full && Simulation.lacksSpace(call, roomForCheckpoints)) {
                 wasFull = true;
                 return CrashStorage.Outcome.NO_SPACE;

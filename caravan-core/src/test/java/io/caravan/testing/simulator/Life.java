@@ -22,7 +22,12 @@ final class Life implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
-    private static final int OPERATIONS_WITH_SPACE = 5;
+    private static final int LAST_OPERATIONS = 5;
+    /** More than the log has room for without a new segment. */
+    private static final int OPERATIONS_WITH_SPACE = 40;
+    /** Far more than the workers need for all that a life leaves to them. */
+    private static final int STEPS_TO_REST = 100_000;
+
     private static final int LOOPS = 3;
     /** Where threads switch more often, a life is so much longer, and so much less is looked at what a cut would leave. */
     private static final int INTERLEAVED = 8;
@@ -165,13 +170,16 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** When the disk has space again, all goes on without a restart. */
+    /** On a full disk the workers rest. When it has space again, all goes on without a restart. */
     private void goOnWithSpace() {
+        int operations = faults.mayLackSpace() ? OPERATIONS_WITH_SPACE : LAST_OPERATIONS;
+        faults.freezeSpace();
+        letAllWork();
         faults.makeSpace();
         threading.letTimePass(RECOVERY_NANOS);
         letAllWork();
         faults.spaceWasNoticed();
-        for (int i = 0; i < OPERATIONS_WITH_SPACE && !over() && !client.storeFailed(); i++) {
+        for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
             client.act(false);
             simulation.checkNoFailure();
         }
@@ -350,8 +358,11 @@ final class Life implements CrashStorage.Director {
 
     /** Lets every worker do all that it has to do now. */
     void letAllWork() {
-        while (!over() && threading.step()) {
+        for (int steps = 0; !over() && threading.step(); steps++) {
             simulation.checkNoFailure();
+            if (steps == STEPS_TO_REST) {
+                throw new SimulationFailure("the store's workers wake each other without an end");
+            }
         }
     }
 

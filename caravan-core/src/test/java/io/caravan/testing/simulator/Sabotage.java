@@ -83,11 +83,10 @@ enum Sabotage {
                         return false;
                     }
             """, ""),
-            edit("engine/FlushDemand", "if (flushing || !hasWork()) {", "if (!hasWork()) {"),
             edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     CLEAR_THE_MARK_OF_THE_FLUSH_UNDER_WAY(
             edit("engine/FlushDemand", """
-                    if (flushing || !hasWork()) {
+                    if (!hasWork()) {
                         return false;
                     }
                     flushing = true;
