@@ -53,20 +53,13 @@ final class GroupFaultsTest {
             assertUnconfirmed(group.member(group.follower()));
             String leader = group.awaitLeader();
             DurableListStore store = Objects.requireNonNull(group.store(leader));
-            List<String> others = group.hosts().stream()
-                    .map(Host::id)
-                    .filter(id -> !id.equals(leader))
-                    .toList();
-            for (String other : others) {
-                group.stop(other);
-            }
+            List<String> others = group.others(leader);
+            group.stop(others);
             assertUnconfirmed(group.member(leader));
             assertThatExceptionOfType(CaravanException.class)
                     .isThrownBy(() -> await(store.append(LIST, bytes("nobody heard of it"))));
             group.awaitNoLeader();
-            for (String other : others) {
-                group.restart(other);
-            }
+            group.restart(others);
             confirm(group);
             String again = group.append(LIST, "again");
             assertThat(group.values(LIST)).contains(first, again);
@@ -122,7 +115,7 @@ final class GroupFaultsTest {
             group.awaitLeader();
             group.stop("a");
             // What the Raft log may have dropped, an older copy of the store lacks.
-            AppliedMark later = new AppliedMark(log(group, "a").resolveSibling("sm"));
+            AppliedMark later = new AppliedMark(group.raftFiles("a").resolveSibling("sm"));
             later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
             later.forced(1L << 40);
             assertThatExceptionOfType(Exception.class)
@@ -168,7 +161,7 @@ final class GroupFaultsTest {
             long term = group.member(host).term();
             group.stop(host);
             delete(group.storeDirectory(host));
-            AppliedMark ahead = new AppliedMark(log(group, host).resolveSibling("sm"));
+            AppliedMark ahead = new AppliedMark(group.raftFiles(host).resolveSibling("sm"));
             ahead.applied(TermIndex.valueOf(term, applied), 1);
             ahead.forced(1);
             group.restart(host);
@@ -184,7 +177,7 @@ final class GroupFaultsTest {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");
             String host = group.follower();
-            Path log = log(group, host);
+            Path log = group.raftFiles(host);
             Path aside = log.resolveSibling("aside");
             Files.move(log, aside);
             Files.createFile(log);
@@ -211,19 +204,19 @@ final class GroupFaultsTest {
             String host = group.follower();
             group.stop(host);
             Path old = directory.resolve("old");
-            copySegments(log(group, host), old);
+            copySegments(group.raftFiles(host), old);
             long applied = group.member(group.awaitLeader()).appliedIndex();
             group.restart(host);
-            Path mark = log(group, host).resolveSibling("sm");
+            Path mark = group.raftFiles(host).resolveSibling("sm");
             for (int i = 0; !isBehind(applied, mark); i++) {
                 assertThat(i).as("appends until the mark is written").isLessThan(10_000);
                 group.append(LIST, "x".repeat(SmallStore.MAX_VALUE_BYTES / 2));
             }
             group.stop(host);
-            for (Path segment : segments(log(group, host))) {
+            for (Path segment : segments(group.raftFiles(host))) {
                 Files.delete(segment);
             }
-            copySegments(old, log(group, host));
+            copySegments(old, group.raftFiles(host));
             // A leader never sends again what a host has acknowledged to it, and that is what this one has lost. A
             // leader of a later term asks the host what it has.
             String leader = group.awaitLeader();
@@ -266,7 +259,7 @@ final class GroupFaultsTest {
     /** Raft answers for what it reads, which may be in memory only: of a process that was killed, or whose force failed. */
     private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String host) throws Exception {
         group.stop(host);
-        Path segment = segments(log(group, host)).stream()
+        Path segment = segments(group.raftFiles(host)).stream()
                 .filter(file -> file.toString().contains("inprogress"))
                 .findFirst()
                 .orElseThrow();
@@ -294,12 +287,6 @@ final class GroupFaultsTest {
 
     private static Object fileKey(Path file) throws IOException {
         return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-    }
-
-    private static Path log(Group group, String host) {
-        return group.raftDirectory(host)
-                .resolve(group.config(host, GroupConfig.Start.AGAIN).group().toString())
-                .resolve("current");
     }
 
     private static List<Path> segments(Path log) throws IOException {

@@ -30,17 +30,8 @@ final class RaftMetaStartTest {
     @TempDir
     Path directory;
 
-    private static Path raft(Group group, String host) {
-        return group.raftDirectory(host)
-                .resolve(group.config(host, GroupConfig.Start.AGAIN).group().toString());
-    }
-
     private static Path meta(Group group, String host) {
-        return raft(group, host).resolve("current/raft-meta");
-    }
-
-    private static Path hosts(Group group, String host) {
-        return raft(group, host).resolve("current/raft-meta.conf");
+        return group.raftFiles(host).resolve("raft-meta");
     }
 
     private static long term(Path meta) throws IOException {
@@ -64,7 +55,7 @@ final class RaftMetaStartTest {
                 group.stop(host);
                 cutOff(meta(group, host), 0);
                 group.restart(host);
-                long ahead = term(raft(group, host).resolve("sm/term-at-start"));
+                long ahead = term(group.raftFiles(host).resolveSibling("sm/term-at-start"));
                 assertThat(ahead).isGreaterThan(term + 1_000);
                 Eventually.await(
                         "all are in its term or a later one",
@@ -80,16 +71,15 @@ final class RaftMetaStartTest {
     @Test
     void allHostsMayHaveLostTheirs() throws Exception {
         try (Group group = new Group(directory).create()) {
+            List<String> all = List.of("a", "b", "c");
             List<String> acknowledged = new ArrayList<>();
             acknowledged.add(group.append(LIST, "before"));
             for (int time = 0; time < 2; time++) {
-                for (Host host : group.hosts()) {
-                    group.stop(host.id());
-                    cutOff(meta(group, host.id()), 0);
+                group.stop(all);
+                for (String host : all) {
+                    cutOff(meta(group, host), 0);
                 }
-                for (Host host : group.hosts()) {
-                    group.restart(host.id());
-                }
+                group.restart(all);
                 acknowledged.add(group.append(LIST, "after " + time));
             }
             assertThat(group.values(LIST)).containsAll(acknowledged);
@@ -124,7 +114,7 @@ final class RaftMetaStartTest {
             group.stop(host);
             long newest = term(meta(group, host));
             Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
-            RaftMetaStart.prepare(raft(group, host), host);
+            RaftMetaStart.prepare(group.raftFiles(host).getParent(), host);
             assertThat(term(meta(group, host))).isEqualTo(newest);
             assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
         }
@@ -151,12 +141,12 @@ final class RaftMetaStartTest {
             group.awaitAllAlike();
             String host = group.follower();
             group.stop(host);
-            Path file = hosts(group, host);
+            Path file = group.raftFiles(host).resolve("raft-meta.conf");
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
             for (int bytes : new int[] {0, half}) {
                 cutOff(file, bytes);
-                RaftMetaStart.prepare(raft(group, host), host);
+                RaftMetaStart.prepare(group.raftFiles(host).getParent(), host);
                 LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
                 assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
             }
