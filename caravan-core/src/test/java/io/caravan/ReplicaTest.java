@@ -32,9 +32,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Replicas of one store: a leader whose frames are written down, and followers that repeat them. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class ReplicaTest {
     private static final long STORE_ID = 4711;
     private static final RandomOperations.Shape SHAPE =
@@ -107,7 +110,7 @@ final class ReplicaTest {
     void aFollowerThatIsForcedWhileItWaitsForASegmentMissesNothing() throws InterruptedException {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
-            for (int i = 0; i < 300; i++) {
+            for (int i = 0; i < 120; i++) {
                 append(leader, i % 5, SmallStore.MAX_VALUE_BYTES);
                 await(leader.store().trim(i % 5, 1));
             }

@@ -193,7 +193,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 .heapSegmentBytes(1 << 24)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            for (int i = 0; i < 200_000; i++) {
+            for (int i = 0; i < 60_000; i++) {
                 store.engine.append(7, new byte[8], NOBODY);
             }
             store.engine.flush();
@@ -247,7 +247,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 .heapSegmentBytes(1 << 24)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            int count = 250_000;
+            int count = 80_000;
             for (int i = 0; i < count; i++) {
                 store.engine.append(7, new byte[8], NOBODY);
             }
