@@ -24,7 +24,7 @@ import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
@@ -262,12 +262,12 @@ class RecoveryTableTest {
         List<Frame> replayed = anatomy.replayed();
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
             DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
-            try (Recovered recovered = new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn())).recover()) {
+            try (Recovered recovered = new Recovery(new MemoryStorage(gap), OptionalLong.of(frame.lsn())).recover()) {
                 assertThat(recovered.cases()).contains(RecoveryCase.GAP_IN_A_REPLICA);
                 assertThat(recovered.end().position()).isEqualTo(frame.lsn());
             }
             assertThatExceptionOfType(CorruptStoreException.class)
-                    .isThrownBy(() -> new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn() + 1)).recover())
+                    .isThrownBy(() -> new Recovery(new MemoryStorage(gap), OptionalLong.of(frame.lsn() + 1)).recover())
                     .withMessageContaining("though the log goes on");
         }
     }
@@ -552,7 +552,7 @@ class RecoveryTableTest {
     }
 
     private static java.util.Set<RecoveryCase> casesOf(DirectoryImage image) throws IOException {
-        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
+        try (Recovered recovered = new Recovery(new MemoryStorage(image)).recover()) {
             return recovered.cases();
         }
     }
