@@ -29,7 +29,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 final class ConfigurationDriftTest {
     private static final long LIST = 7;
-    /** It is asked again when it does not come about. */
     private static final int KIB = 1024;
     /** Larger than the log buffers that hosts have otherwise, and the frame that has it. */
     private static final int LARGE = 20 * KIB;
@@ -138,18 +137,8 @@ final class ConfigurationDriftTest {
             GroupConfig config = group.config("c", GroupConfig.Start.CREATE);
             List<Host> hosts = Stream.concat(Group.freeHosts("a", "b").stream(), Stream.of(config.selfHost()))
                     .toList();
-            try (GroupMember other = GroupMember.start(
-                    new GroupConfig(
-                            config.group(),
-                            "c",
-                            hosts,
-                            config.store(),
-                            config.raftDirectory(),
-                            config.election(),
-                            config.keptLogBytes(),
-                            config.start(),
-                            config.tls()),
-                    new GroupFaultsTest.NobodyListens())) {
+            try (GroupMember other =
+                    GroupMember.start(Group.withHosts(config, hosts), new GroupFaultsTest.NobodyListens())) {
                 Eventually.await("it has left", () -> !other.takesPart());
             }
             assertThat(group.values(LIST)).contains(acknowledged);

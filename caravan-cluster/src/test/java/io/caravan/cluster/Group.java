@@ -113,6 +113,19 @@ final class Group implements AutoCloseable {
                 tls.apply(host));
     }
 
+    static GroupConfig withHosts(GroupConfig config, List<Host> hosts) {
+        return new GroupConfig(
+                config.group(),
+                config.self(),
+                hosts,
+                config.store(),
+                config.raftDirectory(),
+                config.election(),
+                config.keptLogBytes(),
+                config.start(),
+                config.tls());
+    }
+
     /** How long a host waits for its leader; a leader that pauses for twice as long, on a busy machine, leads no longer. */
     Group election(Duration patience) {
         election = patience;

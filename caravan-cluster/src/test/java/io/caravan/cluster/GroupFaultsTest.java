@@ -46,6 +46,24 @@ final class GroupFaultsTest {
     Path directory;
 
     @Test
+    void whatWasAcknowledgedSurvivesTheLossOfLeaders() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            List<String> acknowledged = new ArrayList<>();
+            for (int round = 0; round < 2; round++) {
+                String leader = group.awaitLeader();
+                for (int i = 0; i < 25; i++) {
+                    acknowledged.add(group.append(LIST, "round " + round + " value " + i));
+                }
+                group.stop(leader);
+                acknowledged.add(group.append(LIST, "round " + round + " without " + leader));
+                group.restart(leader);
+            }
+            assertThat(group.values(LIST)).containsSubsequence(acknowledged).doesNotHaveDuplicates();
+            group.assertAllAlike();
+        }
+    }
+
+    @Test
     void withoutAMajorityNothingIsWrittenNorConfirmedAndAllComesBackByItself() throws Exception {
         try (Group group = new Group(directory).create()) {
             String first = group.append(LIST, "first");
@@ -408,29 +426,16 @@ final class GroupFaultsTest {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             Host twin = new Host("a", "127.0.0.1", 1);
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> withHosts(config, List.of(config.selfHost(), twin)))
+                    .isThrownBy(() -> Group.withHosts(config, List.of(config.selfHost(), twin)))
                     .withMessageContaining("the same id");
             Host sameAddress = new Host("d", "127.0.0.1", config.selfHost().port());
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> withHosts(config, List.of(config.selfHost(), sameAddress)))
+                    .isThrownBy(() -> Group.withHosts(config, List.of(config.selfHost(), sameAddress)))
                     .withMessageContaining("the same address");
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> withHosts(config, List.of(new Host("x", "127.0.0.1", 1))))
+                    .isThrownBy(() -> Group.withHosts(config, List.of(new Host("x", "127.0.0.1", 1))))
                     .withMessageContaining("not one of the group's");
         }
-    }
-
-    private static GroupConfig withHosts(GroupConfig config, List<Host> hosts) {
-        return new GroupConfig(
-                config.group(),
-                config.self(),
-                hosts,
-                config.store(),
-                config.raftDirectory(),
-                config.election(),
-                config.keptLogBytes(),
-                config.start(),
-                config.tls());
     }
 
     private static void delete(Path tree) throws IOException {
