@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Tag;
@@ -174,19 +175,25 @@ final class GroupFaultsTest {
                 group.append(LIST, "value " + i);
             }
             group.awaitAllAlike();
-            String host = group.awaitLeader().equals("a") ? "b" : "a";
-            long applied = group.member(host).appliedIndex();
-            long term = group.member(host).term();
+            String host = group.follower();
             group.stop(host);
+            // It cannot be elected before it has this one.
+            group.append(LIST, "one more");
             delete(group.storeDirectory(host));
             AppliedMark ahead = new AppliedMark(group.raftFiles(host).resolveSibling("sm"));
-            ahead.applied(TermIndex.valueOf(term, applied), 1);
+            ahead.applied(newest(group.raftFiles(host)), 1);
             ahead.forced(1);
             group.restart(host);
-            group.append(LIST, "one more");
             Eventually.await(
                     "the host leaves the group", () -> !group.member(host).takesPart());
         }
+    }
+
+    /** The term of an entry is not always the host's: an election may have come to nothing since. */
+    private static TermIndex newest(Path log) throws IOException {
+        AtomicReference<TermIndex> newest = new AtomicReference<>();
+        RaftSegments.readAll(log, entry -> newest.set(TermIndex.valueOf(entry)));
+        return newest.get();
     }
 
     /** As on a full disk. Raft does not try again, so the host would stay without a log when the disk has room again. */
