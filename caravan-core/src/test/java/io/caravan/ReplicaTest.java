@@ -59,6 +59,18 @@ final class ReplicaTest {
                 .build();
     }
 
+    private StoreConfig.Builder heapSegments(String name, int kib) {
+        return SmallStore.config(directory.resolve(name))
+                .durability(Durability.PROCESS)
+                .heapSegmentBytes(kib * 1024);
+    }
+
+    private Replica openWithLargerBuffers(String name) {
+        StoreConfig.Builder larger =
+                heapSegments(name, 64).maxValueBytes(16 * 1024).logBufferBytes(24 * 1024);
+        return Replica.open(larger.build(), STORE_ID, 0);
+    }
+
     private Replica leader() {
         Replica leader = open("leader");
         leader.lead(this::commit);
@@ -410,17 +422,8 @@ final class ReplicaTest {
     /** One that was started with smaller settings than the leader; the segments of both logs are the same. */
     @Test
     void aFollowerTakesFramesThatAreLargerThanItsOwnBuffers() {
-        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
-                .durability(Durability.PROCESS)
-                .maxValueBytes(16 * 1024)
-                .logBufferBytes(24 * 1024)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
-                .durability(Durability.PROCESS)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+        StoreConfig smaller = heapSegments("follower", 64).build();
+        try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(this::commit);
             for (int i = 0; i < 6; i++) {
@@ -447,17 +450,8 @@ final class ReplicaTest {
 
     @Test
     void aValueForWhichTheHeapSegmentsAreTooSmallIsRefused() {
-        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
-                .durability(Durability.PROCESS)
-                .maxValueBytes(16 * 1024)
-                .logBufferBytes(24 * 1024)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
-                .durability(Durability.PROCESS)
-                .heapSegmentBytes(12 * 1024)
-                .build();
-        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+        StoreConfig smaller = heapSegments("follower", 12).build();
+        try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(this::commit);
             append(leader, 1, 16 * 1024);
