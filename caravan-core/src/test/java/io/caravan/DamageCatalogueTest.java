@@ -10,7 +10,7 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
@@ -139,7 +139,7 @@ class DamageCatalogueTest {
     /** Recovers as opening does and reads every entry, writing nothing. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
         return Outcome.of(() -> {
-            Recovery recovery = new Recovery(new ImageStorage(image));
+            Recovery recovery = new Recovery(new MemoryStorage(image));
             if (recovery.nothingToOpen()) {
                 throw new AssertionError("taken for an empty directory");
             }
@@ -150,7 +150,7 @@ class DamageCatalogueTest {
     }
 
     /** Opens for good, reads every entry, writes, closes. */
-    private static Outcome opened(ImageStorage storage) throws IOException {
+    private static Outcome opened(MemoryStorage storage) throws IOException {
         StoreConfig config = SmallStore.config(Path.of("image")).build();
         return Outcome.of(() -> {
             try (Engine engine = Engine.open(config, storage, System::nanoTime)) {
@@ -282,7 +282,7 @@ class DamageCatalogueTest {
     /** The whole engine comes to the same; and what it leaves is sound unless a value stays damaged. */
     private static void checkFullOpen(Flip flip, DirectoryImage damaged, Subject subject, List<String> wrong)
             throws IOException {
-        ImageStorage storage = new ImageStorage(damaged);
+        MemoryStorage storage = new MemoryStorage(damaged);
         Outcome outcome = opened(storage);
         checkOutcome(flip, outcome, subject, wrong);
         if (outcome.refusal() == null) {
@@ -320,7 +320,7 @@ class DamageCatalogueTest {
             Flip cut = cuts.get(i);
             DirectoryImage damaged = subject.image().truncated(cut.file(), cut.offset());
             return wrongIn(cut.toString(), wrong -> {
-                Outcome outcome = i % FULL_OPEN_STEP == 0 ? opened(new ImageStorage(damaged)) : recovered(damaged);
+                Outcome outcome = i % FULL_OPEN_STEP == 0 ? opened(new MemoryStorage(damaged)) : recovered(damaged);
                 checkWhole(outcome, subject, wrong);
                 boolean needed = subject.map().uses(cut.file());
                 List<CaravanException> faults = Faults.of(damaged);
@@ -445,7 +445,7 @@ class DamageCatalogueTest {
         forEach(cases.size(), i -> {
             Case damage = cases.get(i);
             return wrongIn(damage.name(), wrong -> {
-                ImageStorage storage = new ImageStorage(damage.image());
+                MemoryStorage storage = new MemoryStorage(damage.image());
                 Outcome outcome = opened(storage);
                 checkWhole(outcome, subject, wrong);
                 if (outcome.refusal() != null) {

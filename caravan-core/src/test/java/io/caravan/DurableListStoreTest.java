@@ -9,8 +9,11 @@ import io.caravan.testing.ListStoreContract;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contract on a disk, with buffers and segments so small that every test goes through many of them. */
+@Execution(ExecutionMode.CONCURRENT)
 class DurableListStoreTest extends ListStoreContract {
     private static final int KIB = 1024;
     static final int MAX_VALUE_BYTES = 8 * KIB;

@@ -13,7 +13,7 @@ import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.StoreAnatomy;
@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -89,7 +88,7 @@ class EveryByteTest {
 
     @BeforeAll
     static void closeAStore() throws Exception {
-        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage storage = new MemoryStorage();
         try (Engine store = open(storage, Threading.THREADS)) {
             fill(store);
         }
@@ -99,7 +98,7 @@ class EveryByteTest {
     }
 
     /** Segments as small as they may be for a value that takes more than a block. */
-    private static Engine open(ImageStorage storage, Threading threads) throws IOException {
+    private static Engine open(MemoryStorage storage, Threading threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
                 .logBufferBytes(3 * Blocks.BLOCK_BYTES)
@@ -262,7 +261,7 @@ class EveryByteTest {
     }
 
     private static void damageAnOpenStore(long seed) throws IOException {
-        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage storage = new MemoryStorage();
         WatchedThreading threads = new WatchedThreading();
         try (Engine store = open(storage, threads)) {
             fill(store);
@@ -291,7 +290,7 @@ class EveryByteTest {
         assertThat(Faults.of(storage.image())).isEmpty();
     }
 
-    private static void assertNamedWhileOpen(Engine store, ImageStorage storage, Bytes one) {
+    private static void assertNamedWhileOpen(Engine store, MemoryStorage storage, Bytes one) {
         storage.invert(one.file(), one.from());
         List<CaravanException> faults = store.verify(VerifyReport.Progress.NONE).faults();
         storage.invert(one.file(), one.from());

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
@@ -91,7 +91,7 @@ class PartitionedCheckpointTest {
 
     private TreeSet<Long> capturesOf(long checkpoint) throws Exception {
         TreeSet<Long> captures = new TreeSet<>();
-        ImageStorage files = new ImageStorage(DirectoryImage.of(directory));
+        MemoryStorage files = new MemoryStorage(DirectoryImage.of(directory));
         try (CheckpointReader reader = new CheckpointReader(files, checkpoint)) {
             reader.read(new CheckpointReader.Visitor() {
                 @Override

@@ -32,9 +32,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Replicas of one store: a leader whose frames are written down, and followers that repeat them. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class ReplicaTest {
     private static final long STORE_ID = 4711;
     private static final RandomOperations.Shape SHAPE =
@@ -54,6 +57,18 @@ final class ReplicaTest {
         return SmallStore.config(directory.resolve(name))
                 .durability(Durability.PROCESS)
                 .build();
+    }
+
+    private StoreConfig.Builder heapSegments(String name, int kib) {
+        return SmallStore.config(directory.resolve(name))
+                .durability(Durability.PROCESS)
+                .heapSegmentBytes(kib * 1024);
+    }
+
+    private Replica openWithLargerBuffers(String name) {
+        StoreConfig.Builder larger =
+                heapSegments(name, 64).maxValueBytes(16 * 1024).logBufferBytes(24 * 1024);
+        return Replica.open(larger.build(), STORE_ID, 0);
     }
 
     private Replica leader() {
@@ -107,7 +122,7 @@ final class ReplicaTest {
     void aFollowerThatIsForcedWhileItWaitsForASegmentMissesNothing() throws InterruptedException {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
-            for (int i = 0; i < 300; i++) {
+            for (int i = 0; i < 120; i++) {
                 append(leader, i % 5, SmallStore.MAX_VALUE_BYTES);
                 await(leader.store().trim(i % 5, 1));
             }
@@ -407,17 +422,8 @@ final class ReplicaTest {
     /** One that was started with smaller settings than the leader; the segments of both logs are the same. */
     @Test
     void aFollowerTakesFramesThatAreLargerThanItsOwnBuffers() {
-        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
-                .durability(Durability.PROCESS)
-                .maxValueBytes(16 * 1024)
-                .logBufferBytes(24 * 1024)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
-                .durability(Durability.PROCESS)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+        StoreConfig smaller = heapSegments("follower", 64).build();
+        try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(this::commit);
             for (int i = 0; i < 6; i++) {
@@ -444,17 +450,8 @@ final class ReplicaTest {
 
     @Test
     void aValueForWhichTheHeapSegmentsAreTooSmallIsRefused() {
-        StoreConfig larger = SmallStore.config(directory.resolve("leader"))
-                .durability(Durability.PROCESS)
-                .maxValueBytes(16 * 1024)
-                .logBufferBytes(24 * 1024)
-                .heapSegmentBytes(64 * 1024)
-                .build();
-        StoreConfig smaller = SmallStore.config(directory.resolve("follower"))
-                .durability(Durability.PROCESS)
-                .heapSegmentBytes(12 * 1024)
-                .build();
-        try (Replica leader = Replica.open(larger, STORE_ID, 0);
+        StoreConfig smaller = heapSegments("follower", 12).build();
+        try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(this::commit);
             append(leader, 1, 16 * 1024);

@@ -8,7 +8,7 @@ import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreCalls;
@@ -91,8 +91,8 @@ class SalvagerTest {
     }
 
     private static Back salvage(DirectoryImage damaged) throws IOException {
-        ImageStorage from = new ImageStorage(damaged);
-        ImageStorage to = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage from = new MemoryStorage(damaged);
+        MemoryStorage to = new MemoryStorage();
         List<SalvageReport.Loss> losses = new ArrayList<>();
         SalvageReport report = Salvager.salvage(from, to, listener(losses));
         assertThat(from.image().differences(damaged)).isEmpty();
@@ -128,10 +128,10 @@ class SalvagerTest {
 
     @Test
     void aSoundStoreComesAsItIsAndNothingIsLost() throws Exception {
-        ImageStorage to = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage to = new MemoryStorage();
         List<SalvageReport.Loss> losses = new ArrayList<>();
 
-        Salvager.salvage(new ImageStorage(image), to, listener(losses));
+        Salvager.salvage(new MemoryStorage(image), to, listener(losses));
 
         assertThat(losses).isEmpty();
         try (Engine engine = Engine.open(SmallStore.config(Path.of("new")).build(), to, System::nanoTime)) {

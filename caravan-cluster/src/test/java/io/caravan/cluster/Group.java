@@ -9,21 +9,26 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.StoreConfig;
+import io.caravan.VerifyReport;
+import io.caravan.testing.Crew;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
+import io.caravan.testing.StoreContents;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -47,7 +52,7 @@ final class Group implements AutoCloseable {
     private final List<Host> hosts;
     private final List<Host> newcomers = new ArrayList<>();
     private final Function<String, GroupConfig.@Nullable Tls> tls;
-    private final Map<String, GroupMember> members = new HashMap<>();
+    private final Map<String, GroupMember> members = new ConcurrentHashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
     private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (host, store) -> store;
     private Duration election = Duration.ofMillis(200);
@@ -85,6 +90,15 @@ final class Group implements AutoCloseable {
         return directory.resolve(host).resolve("raft");
     }
 
+    /** Where Raft keeps the log and its small files; beside it is what the host adds. */
+    Path raftFiles(String host) {
+        return raftDirectory(host).resolve(id.toString()).resolve("current");
+    }
+
+    UUID id() {
+        return id;
+    }
+
     GroupConfig config(String host, GroupConfig.Start start) {
         return new GroupConfig(
                 id,
@@ -97,6 +111,19 @@ final class Group implements AutoCloseable {
                 KEPT_LOG_BYTES,
                 start,
                 tls.apply(host));
+    }
+
+    static GroupConfig withHosts(GroupConfig config, List<Host> hosts) {
+        return new GroupConfig(
+                config.group(),
+                config.self(),
+                hosts,
+                config.store(),
+                config.raftDirectory(),
+                config.election(),
+                config.keptLogBytes(),
+                config.start(),
+                config.tls());
     }
 
     /** How long a host waits for its leader; a leader that pauses for twice as long, on a busy machine, leads no longer. */
@@ -116,22 +143,24 @@ final class Group implements AutoCloseable {
      * host whose log is empty, so one that was stopped before that would leave the two others without a majority.
      */
     Group create() throws IOException {
-        startAll();
+        create(hosts.stream().map(Host::id).toArray(String[]::new));
         Eventually.await(
                 "all hosts have an entry",
                 () -> members.values().stream().allMatch(member -> member.committedIndex() >= 0));
         return this;
     }
 
-    /** The first start of all hosts. */
-    void startAll() throws IOException {
-        for (Host host : hosts) {
-            start(host.id(), GroupConfig.Start.CREATE);
-        }
+    /** The first start of these hosts. */
+    void create(String... some) {
+        atOnce(Stream.of(some), host -> start(host, GroupConfig.Start.CREATE));
     }
 
     void restart(String host) throws IOException {
         start(host, GroupConfig.Start.AGAIN);
+    }
+
+    void restart(Collection<String> several) {
+        atOnce(several.stream(), this::restart);
     }
 
     /** Starts a host that is not one of the group yet. */
@@ -176,6 +205,22 @@ final class Group implements AutoCloseable {
 
     void stop(String host) throws IOException {
         members.remove(host).close();
+    }
+
+    void stop(Collection<String> several) {
+        atOnce(several.stream(), this::stop);
+    }
+
+    /** Does to each host what waits: to stop takes half a second, until Raft's threads look. */
+    private static void atOnce(Stream<String> hosts, Action action) {
+        try (Crew crew = new Crew()) {
+            hosts.forEach(host -> crew.add(() -> action.of(host)));
+            crew.run();
+        }
+    }
+
+    private interface Action {
+        void of(String host) throws IOException;
     }
 
     /** Of a host that was stopped. */
@@ -269,6 +314,11 @@ final class Group implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** All hosts of the beginning but this one. */
+    List<String> others(String than) {
+        return hosts.stream().map(Host::id).filter(id -> !id.equals(than)).toList();
+    }
+
     /** Appends until the Raft logs of all hosts that run have dropped their first entries, whichever may lead then. */
     void appendUntilTheLogIsDropped(long list) throws InterruptedException {
         while (members.values().stream().anyMatch(Group::hasAllEntries)) {
@@ -316,20 +366,26 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Closes all hosts at once: each waits half a second for Raft's threads. */
-    @Override
-    public void close() {
-        CompletableFuture.allOf(members.values().stream()
-                        .map(member -> CompletableFuture.runAsync(() -> close(member)))
-                        .toArray(CompletableFuture[]::new))
-                .join();
+    /** Stops the hosts, whose stores have the same in them. */
+    void assertAllAlike() throws InterruptedException {
+        awaitAllAlike();
+        Set<String> all = Set.copyOf(members.keySet());
+        stop(all);
+        List<StoreContents> contents = new ArrayList<>();
+        for (String host : all) {
+            StoreConfig store = config(host, GroupConfig.Start.AGAIN).store();
+            assertThat(DurableListStore.verify(store.directory(), VerifyReport.Progress.NONE)
+                            .faults())
+                    .isEmpty();
+            try (DurableListStore opened = DurableListStore.open(store)) {
+                contents.add(StoreContents.of(opened));
+            }
+        }
+        assertThat(contents).hasSizeGreaterThan(2).allMatch(contents.get(0)::equals);
     }
 
-    private static void close(GroupMember member) {
-        try {
-            member.close();
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
+    @Override
+    public void close() {
+        stop(members.keySet());
     }
 }

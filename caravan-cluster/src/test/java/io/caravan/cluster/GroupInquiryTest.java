@@ -12,18 +12,17 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Whoever is not of a group asks its hosts. */
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 final class GroupInquiryTest {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     @TempDir
     Path directory;
-
-    private static UUID id(Group group) {
-        return group.config("a", GroupConfig.Start.AGAIN).group();
-    }
 
     private static Host host(Group group, String id) {
         return group.hosts().stream()
@@ -35,7 +34,7 @@ final class GroupInquiryTest {
     @Test
     void everyHostThatIsUpTellsWhoLeadsAndWhichHostsThereAre() throws Exception {
         try (Group group = new Group(directory).create();
-                GroupInquiry inquiry = new GroupInquiry(id(group), null, PATIENCE);
+                GroupInquiry inquiry = new GroupInquiry(group.id(), null, PATIENCE);
                 GroupInquiry other = new GroupInquiry(UUID.randomUUID(), null, PATIENCE)) {
             for (Host asked : group.hosts()) {
                 Eventually.await("host " + asked.id() + " tells who leads", () -> {

@@ -3,13 +3,10 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
-import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
-import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -161,12 +158,8 @@ final class GroupMembershipTest {
 
             // All at once, with the hosts that they began with.
             acknowledged = writer.stop();
-            for (String host : now) {
-                group.stop(host);
-            }
-            for (String host : now) {
-                group.restart(host);
-            }
+            group.stop(now);
+            group.restart(now);
             group.append(LIST, "after the restart");
             awaitHosts(group, now.toArray(String[]::new));
             assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
@@ -183,24 +176,10 @@ final class GroupMembershipTest {
                     "the replaced host leaves", () -> !group.member(dies).takesPart());
             assertThat(group.member(dies).removed()).isTrue();
             assertThat(ids(leader(group))).isEqualTo(now);
-            for (String host : now) {
-                group.stop(host);
-            }
-            assertAllAlike(now);
+            group.stop(dies);
+            group.assertAllAlike();
         }
         assertThat(acknowledged).isNotEmpty();
-    }
-
-    private void assertAllAlike(List<String> hosts) {
-        List<StoreContents> contents = new ArrayList<>();
-        for (String host : hosts) {
-            Path store = directory.resolve(host).resolve("store");
-            try (DurableListStore opened =
-                    DurableListStore.open(SmallStore.config(store).build())) {
-                contents.add(StoreContents.of(opened));
-            }
-        }
-        assertThat(contents).allMatch(contents.get(0)::equals);
     }
 
     @Test
@@ -210,11 +189,7 @@ final class GroupMembershipTest {
             group.appendUntilTheLogIsDropped(LIST + 1);
             add(group, group.join("d"));
             group.append(LIST, "after");
-            group.awaitAllAlike();
-            for (String host : List.of("a", "b", "c", "d")) {
-                group.stop(host);
-            }
-            assertAllAlike(List.of("a", "b", "c", "d"));
+            group.assertAllAlike();
         }
     }
 
@@ -235,18 +210,12 @@ final class GroupMembershipTest {
                 return sendsFiles(group);
             });
             String leader = group.awaitLeader();
-            List<String> others = List.of("a", "b", "c").stream()
-                    .filter(host -> !host.equals(leader))
-                    .toList();
-            for (String other : others) {
-                group.stop(other);
-            }
+            List<String> others = group.others(leader);
+            group.stop(others);
             group.awaitNoLeader();
             assertThat(StoreCalls.await(asked.get())).contains("nobody knows whether");
             Files.delete(inTheWay);
-            for (String other : others) {
-                group.restart(other);
-            }
+            group.restart(others);
             group.append(LIST, "after");
             assertThat(group.values(LIST)).contains("before", "after");
         }
@@ -271,14 +240,11 @@ final class GroupMembershipTest {
             Host noted = new Host(d.id(), d.address(), d.port(), "serves clients on 1.2.3.4:5");
             add(group, noted);
             awaitHosts(group, "a", "b", "c", "d");
-            for (String host : List.of("a", "b", "c", "d")) {
-                group.stop(host);
-            }
-            for (String host : List.of("a", "b", "c", "d")) {
-                group.restart(host);
-            }
+            List<String> all = List.of("a", "b", "c", "d");
+            group.stop(all);
+            group.restart(all);
             group.append(LIST, "value");
-            for (String host : List.of("a", "b", "c", "d")) {
+            for (String host : all) {
                 Eventually.await(
                         "host " + host + " knows the note",
                         () -> group.member(host).hosts().contains(noted));
@@ -292,12 +258,7 @@ final class GroupMembershipTest {
             group.append(LIST, "value");
             group.awaitAllAlike();
             String removed = removeOne(group);
-            awaitHosts(
-                    group,
-                    group.hosts().stream()
-                            .map(Host::id)
-                            .filter(host -> !host.equals(removed))
-                            .toArray(String[]::new));
+            awaitHosts(group, group.others(removed).toArray(String[]::new));
             group.loseFiles(removed);
             group.start(removed, GroupConfig.Start.JOIN);
             add(group, group.config(removed, GroupConfig.Start.JOIN).selfHost());
@@ -325,16 +286,9 @@ final class GroupMembershipTest {
             assertDoesNotCreate(group, loses);
 
             // Those that go on have had it from each other, and remember it when they are started again.
-            List<String> others = group.hosts().stream()
-                    .map(Host::id)
-                    .filter(id -> !id.equals(loses))
-                    .toList();
-            for (String other : others) {
-                group.stop(other);
-            }
-            for (String other : others) {
-                group.restart(other);
-            }
+            List<String> others = group.others(loses);
+            group.stop(others);
+            group.restart(others);
             assertDoesNotCreate(group, loses);
         }
     }
@@ -351,8 +305,7 @@ final class GroupMembershipTest {
     @Test
     void aHostThatComesLateToANewGroupIsTaken() throws Exception {
         try (Group group = new Group(directory)) {
-            group.start("a", GroupConfig.Start.CREATE);
-            group.start("b", GroupConfig.Start.CREATE);
+            group.create("a", "b");
             String acknowledged = group.append(LIST, "without c");
             group.start("c", GroupConfig.Start.CREATE);
             group.awaitAllAlike();
@@ -425,12 +378,8 @@ final class GroupMembershipTest {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
         hosts.forEach(host -> entry.addPeers(Membership.peer(host).getRaftPeerProto()));
         before.forEach(host -> entry.addOldPeers(Membership.peer(host).getRaftPeerProto()));
-        Path file = group.raftDirectory(of)
-                .resolve(group.config(of, GroupConfig.Start.AGAIN).group().toString())
-                .resolve("current")
-                .resolve("raft-meta.conf");
         Files.write(
-                file,
+                group.raftFiles(of).resolve("raft-meta.conf"),
                 LogEntryProto.newBuilder()
                         .setTerm(1)
                         .setIndex(1_000_000)

@@ -24,19 +24,34 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a host does that Raft tells something at a bad moment. */
 @Patient
 final class GroupStateMachineTest {
+    private final ByteBuffer frame = ByteBuffer.allocate(100);
+    private final List<Proposal> proposed = new CopyOnWriteArrayList<>();
+    private final RaftCommitLog term =
+            new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
+
     @TempDir
     Path directory;
+
+    private static GroupStateMachine state(Group group) {
+        return new GroupStateMachine(
+                group.config("a", GroupConfig.Start.CREATE),
+                new GroupFaultsTest.NobodyListens(),
+                (frame, proposal) -> {},
+                () -> false);
+    }
+
+    private CompletableFuture<Void> propose(GroupStateMachine state) throws Exception {
+        setLeading(state, term);
+        CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> commit(term, frame));
+        Eventually.await("the frame is proposed", () -> !proposed.isEmpty());
+        return waiting;
+    }
 
     /** Raft waits until committed entries are applied; the term is over, and a host that closes does not follow any more. */
     @Test
     void aLeaderThatClosesAppliesNothingMore() throws Exception {
         try (Group group = new Group(directory)) {
-            GroupStateMachine state = new GroupStateMachine(
-                    group.config("a", GroupConfig.Start.CREATE),
-                    new GroupFaultsTest.NobodyListens(),
-                    (frame, proposal) -> {},
-                    () -> false);
-            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> {}, StoreCalls::copyOf);
+            GroupStateMachine state = state(group);
             term.abandon(new IOException("the host is closing"));
             setLeading(state, term);
             state.giveUp();
@@ -49,17 +64,8 @@ final class GroupStateMachineTest {
     @Test
     void aFailureOfAnEarlierTermDoesNotEndThisOne() throws Exception {
         try (Group group = new Group(directory)) {
-            GroupStateMachine state = new GroupStateMachine(
-                    group.config("a", GroupConfig.Start.CREATE),
-                    new GroupFaultsTest.NobodyListens(),
-                    (frame, proposal) -> {},
-                    () -> false);
-            ByteBuffer frame = ByteBuffer.allocate(100);
-            List<Proposal> proposed = new CopyOnWriteArrayList<>();
-            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
-            setLeading(state, term);
-            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> commit(term, frame));
-            Eventually.await("the frame is proposed", () -> !proposed.isEmpty());
+            GroupStateMachine state = state(group);
+            CompletableFuture<Void> waiting = propose(state);
 
             state.proposalFailed(new Proposal(frame), new IOException("leadership was lost"));
             assertThat(term.isAbandoned()).isFalse();
@@ -75,17 +81,8 @@ final class GroupStateMachineTest {
     @Test
     void aFailureBehindTheCommitDoesNotEndTheTerm() throws Exception {
         try (Group group = new Group(directory)) {
-            GroupStateMachine state = new GroupStateMachine(
-                    group.config("a", GroupConfig.Start.CREATE),
-                    new GroupFaultsTest.NobodyListens(),
-                    (frame, proposal) -> {},
-                    () -> false);
-            ByteBuffer frame = ByteBuffer.allocate(100);
-            List<Proposal> proposed = new CopyOnWriteArrayList<>();
-            RaftCommitLog term = new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
-            setLeading(state, term);
-            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> commit(term, frame));
-            Eventually.await("the frame is proposed", () -> !proposed.isEmpty());
+            GroupStateMachine state = state(group);
+            CompletableFuture<Void> waiting = propose(state);
             assertThat(term.committed(frame)).isTrue();
             state.proposalFailed(proposed.get(0), new IOException("the connection has ended"));
             assertThat(term.isAbandoned()).isFalse();

@@ -31,7 +31,7 @@ final class MutualTlsTest {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
         try (Group group = new Group(directory, host -> host.equals("c") ? foreign : ours)) {
-            group.startAll();
+            group.create("a", "b", "c");
             for (int i = 0; i < 20; i++) {
                 group.append(1, "value " + i);
             }

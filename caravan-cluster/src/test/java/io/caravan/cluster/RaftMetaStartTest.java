@@ -30,17 +30,8 @@ final class RaftMetaStartTest {
     @TempDir
     Path directory;
 
-    private static Path raft(Group group, String host) {
-        return group.raftDirectory(host)
-                .resolve(group.config(host, GroupConfig.Start.AGAIN).group().toString());
-    }
-
     private static Path meta(Group group, String host) {
-        return raft(group, host).resolve("current/raft-meta");
-    }
-
-    private static Path hosts(Group group, String host) {
-        return raft(group, host).resolve("current/raft-meta.conf");
+        return group.raftFiles(host).resolve("raft-meta");
     }
 
     private static long term(Path meta) throws IOException {
@@ -64,7 +55,7 @@ final class RaftMetaStartTest {
                 group.stop(host);
                 cutOff(meta(group, host), 0);
                 group.restart(host);
-                long ahead = term(raft(group, host).resolve("sm/term-at-start"));
+                long ahead = term(group.raftFiles(host).resolveSibling("sm/term-at-start"));
                 assertThat(ahead).isGreaterThan(term + 1_000);
                 Eventually.await(
                         "all are in its term or a later one",
@@ -80,16 +71,15 @@ final class RaftMetaStartTest {
     @Test
     void allHostsMayHaveLostTheirs() throws Exception {
         try (Group group = new Group(directory).create()) {
+            List<String> all = List.of("a", "b", "c");
             List<String> acknowledged = new ArrayList<>();
             acknowledged.add(group.append(LIST, "before"));
             for (int time = 0; time < 2; time++) {
-                for (Host host : group.hosts()) {
-                    group.stop(host.id());
-                    cutOff(meta(group, host.id()), 0);
+                group.stop(all);
+                for (String host : all) {
+                    cutOff(meta(group, host), 0);
                 }
-                for (Host host : group.hosts()) {
-                    group.restart(host.id());
-                }
+                group.restart(all);
                 acknowledged.add(group.append(LIST, "after " + time));
             }
             assertThat(group.values(LIST)).containsAll(acknowledged);
@@ -114,22 +104,6 @@ final class RaftMetaStartTest {
         }
     }
 
-    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
-    @Test
-    void aTermIsNotOlderThanTheLog() throws Exception {
-        try (Group group = new Group(directory).create()) {
-            group.append(LIST, "before");
-            group.awaitAllAlike();
-            String host = group.follower();
-            group.stop(host);
-            long newest = term(meta(group, host));
-            Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
-            RaftMetaStart.prepare(raft(group, host), host);
-            assertThat(term(meta(group, host))).isEqualTo(newest);
-            assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
-        }
-    }
-
     @Test
     void whoGoesAheadLaterGoesFurther() {
         long now = 1_764_000_000_000L;
@@ -145,18 +119,19 @@ final class RaftMetaStartTest {
     }
 
     @Test
-    void theHostsAreMadeAnewFromTheLogOrTheHostDoesNotStart() throws Exception {
+    void theTermIsNoOlderThanTheLogAndTheHostsAreMadeAnewFromItOrTheHostDoesNotStart() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.awaitAllAlike();
             String host = group.follower();
             group.stop(host);
-            Path file = hosts(group, host);
+            assertTermIsNoOlderThanTheLog(group, host);
+            Path file = group.raftFiles(host).resolve("raft-meta.conf");
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
             for (int bytes : new int[] {0, half}) {
                 cutOff(file, bytes);
-                RaftMetaStart.prepare(raft(group, host), host);
+                RaftMetaStart.prepare(group.raftFiles(host).getParent(), host);
                 LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
                 assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
             }
@@ -176,6 +151,15 @@ final class RaftMetaStartTest {
                     .hasMessageContaining("has lost the hosts of the group");
             assertThat(file).isEmptyFile();
         }
+    }
+
+    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
+    private static void assertTermIsNoOlderThanTheLog(Group group, String host) throws IOException {
+        long newest = term(meta(group, host));
+        Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
+        RaftMetaStart.prepare(group.raftFiles(host).getParent(), host);
+        assertThat(term(meta(group, host))).isEqualTo(newest);
+        assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
     }
 
     /** Another that has lost its term twice is ahead of every clock. */

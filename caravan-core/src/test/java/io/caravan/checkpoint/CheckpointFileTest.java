@@ -10,7 +10,7 @@ import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -44,7 +44,7 @@ class CheckpointFileTest {
 
     /** Writes partitions of lists, handing over regions in slices of this size. */
     private static DirectoryImage write(List<List<Listed>> partitions, int slice) throws IOException {
-        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage storage = new MemoryStorage();
         try (CheckpointWriter writer = new CheckpointWriter(storage, NUMBER)) {
             for (int partition = 0; partition < partitions.size(); partition++) {
                 writer.startPartition(partition, captureLsn(partition));
@@ -76,7 +76,7 @@ class CheckpointFileTest {
 
     private static CheckpointHeader read(DirectoryImage image, Map<Integer, List<Listed>> partitions)
             throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+        try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), NUMBER)) {
             reader.read(new Collector(partitions));
             assertThat(reader.fileBytes()).isEqualTo(image.length(NAME));
             return reader.header();
@@ -189,7 +189,7 @@ class CheckpointFileTest {
     }
 
     private static void check(DirectoryImage image) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+        try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), NUMBER)) {
             reader.read(CheckpointReader.Visitor.NOBODY);
         }
     }
@@ -218,7 +218,7 @@ class CheckpointFileTest {
             assertCorrupt(small().withFlip(NAME, at), "");
         }
         DirectoryImage renamed = small().with(FileNames.CHECKPOINT.of(6), small().bytes(NAME));
-        assertThatThrownBy(() -> new CheckpointReader(new ImageStorage(renamed), 6).close())
+        assertThatThrownBy(() -> new CheckpointReader(new MemoryStorage(renamed), 6).close())
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("is checkpoint 5");
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The tables against those of the JDK. */
@@ -226,8 +228,9 @@ class TablesTest {
 
     /** A table that grows and shrinks, bursts and joins, for each of its states once. */
     @Test
+    @Tag("rounds")
     void aFrozenTableStaysAsItWas() {
-        Seeds.forEach(10, seed -> {
+        Seeds.forEach(Rounds.of(3, 100), seed -> {
             Random random = new Random(seed);
             SlotTable table = new SlotTable(4, slot -> slot * 977L);
             Set<Integer> there = new HashSet<>();

@@ -9,13 +9,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.VerifyReport;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
 import io.caravan.testing.WatchedThreading;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +26,7 @@ class CheckpointOrderTest {
     @Test
     void everyCheckpointThatIsThereCanBeRecoveredFromAtEveryMoment() throws Exception {
         List<DirectoryImage> moments = new CopyOnWriteArrayList<>();
-        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        MemoryStorage storage = new MemoryStorage();
         StoreContents contents;
         WatchedThreading threads = new WatchedThreading();
         try (Engine engine =
@@ -55,12 +54,12 @@ class CheckpointOrderTest {
     private static void check(List<DirectoryImage> moments, StoreContents contents) throws Exception {
         assertThat(moments).isNotEmpty();
         for (DirectoryImage moment : moments) {
-            assertThat(Verifier.verify(new ImageStorage(moment), VerifyReport.Progress.NONE)
+            assertThat(Verifier.verify(new MemoryStorage(moment), VerifyReport.Progress.NONE)
                             .faults())
                     .as("kill with " + moment.files().keySet())
                     .isEmpty();
             try (Engine reopened = Engine.open(
-                    SmallStore.config(Path.of("image")).build(), new ImageStorage(moment), System::nanoTime)) {
+                    SmallStore.config(Path.of("image")).build(), new MemoryStorage(moment), System::nanoTime)) {
                 assertThat(StoreContents.of(reopened)).isEqualTo(contents);
             }
         }

@@ -29,15 +29,18 @@ final class FaultyStore implements AutoCloseable {
     static final String CHECKPOINT = "checkpoint-[0-9a-f]*\\.ckp";
     static final String UNFINISHED_CHECKPOINT = CHECKPOINT + "\\.tmp";
 
+    private static final int HASTE = 50;
+
     final StoreConfig config;
     final MemoryStorage disk;
     final FaultStorage faults;
     final Engine engine;
-    private final WatchedThreading threads = new WatchedThreading();
+    private final WatchedThreading threads;
 
-    private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
+    private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock, WatchedThreading threads) {
         this.config = config;
         this.disk = disk;
+        this.threads = threads;
         this.faults = new FaultStorage(disk);
         try {
             this.engine = Engine.open(config, faults, clock, threads);
@@ -65,11 +68,12 @@ final class FaultyStore implements AutoCloseable {
     }
 
     static FaultyStore open(StoreConfig config, MemoryStorage disk) {
-        return open(config, disk, System::nanoTime);
+        WatchedThreading threads = new WatchedThreading(HASTE);
+        return new FaultyStore(config, disk, threads::hastyNanos, threads);
     }
 
     static FaultyStore open(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
-        return new FaultyStore(config, disk, clock);
+        return new FaultyStore(config, disk, clock, new WatchedThreading());
     }
 
     /** The store as it is opened after a power cut at this moment; this one goes on by itself. */

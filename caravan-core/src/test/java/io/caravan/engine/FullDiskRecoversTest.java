@@ -12,6 +12,7 @@ import io.caravan.testing.Patient;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallDisk;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +43,6 @@ class FullDiskRecoversTest {
     private static final int DOCUMENTS = 10;
     private static final int IN_FLIGHT = 32;
     private static final int LEAST_DISK_BYTES = 272 * MIB / 32;
-    /** Clocks run so much faster, as a checkpoint that failed is tried again after a second. */
     private static final int HASTE = 50;
 
     private static StoreConfig config() {
@@ -56,7 +56,8 @@ class FullDiskRecoversTest {
     }
 
     private static Engine open(SmallDisk disk) throws IOException {
-        return Engine.open(config(), disk, () -> System.nanoTime() * HASTE, Threading.THREADS);
+        WatchedThreading threads = new WatchedThreading(HASTE);
+        return Engine.open(config(), disk, threads::hastyNanos, threads);
     }
 
     static Stream<Arguments> disks() {
@@ -77,7 +78,7 @@ class FullDiskRecoversTest {
     @Test
     @Tag("rounds")
     void appendsResumeOnADiskOfAnySize() {
-        Seeds.forEach(Rounds.of(8, 300), seed -> {
+        Seeds.forEach(Rounds.of(4, 300), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             recovers(
                     LEAST_DISK_BYTES + random.nextInt(40 * MIB),

@@ -181,41 +181,29 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    @Test
-    void aPinnedListsRegionsAreNotTakenUnderItsReader() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPinnedListsRegionsAreNotTakenUnderItsReader(boolean deleted) {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            int other = deleted ? 1 : 2;
             store.appendMany(1, FULL_COUNT, FULL_LENGTH);
             List<Value> before = values(store.engine, 1);
             List<Value> read = new ArrayList<>();
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
-                if (sequence == 0) {
-                    told(told -> store.engine.trim(1, FULL_COUNT, told));
-                    assertThatExceptionOfType(OutOfSpaceException.class)
-                            .isThrownBy(() -> store.engine.append(2, bytes(FULL_LENGTH, 99), NOBODY));
-                }
-                read.add(Value.of(sequence, copyOf(value)));
-            }));
-            assertThat(read).isEqualTo(before);
-            assertThat(await(store.engine.append(2, bytes(FULL_LENGTH, 99)))).isEqualTo(0);
-        }
-    }
-
-    @Test
-    void aDeletedListsRegionsAreNotTakenUnderItsReader() {
-        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
-            store.appendMany(1, FULL_COUNT, FULL_LENGTH);
-            List<Value> before = values(store.engine, 1);
-            List<Value> read = new ArrayList<>();
-            store.engine.get(1, StoreCalls.each((sequence, value) -> {
-                if (sequence == 0) {
+                if (sequence == 0 && deleted) {
                     told(told -> store.engine.delete(1, told));
+                } else if (sequence == 0) {
+                    told(told -> store.engine.trim(1, FULL_COUNT, told));
+                }
+                if (sequence == 0) {
                     assertThatExceptionOfType(OutOfSpaceException.class)
-                            .isThrownBy(() -> store.engine.append(1, bytes(FULL_LENGTH, 99), NOBODY));
+                            .isThrownBy(() -> store.engine.append(other, bytes(FULL_LENGTH, 99), NOBODY));
                 }
                 read.add(Value.of(sequence, copyOf(value)));
             }));
             assertThat(read).isEqualTo(before);
-            assertThat(await(store.engine.append(1, bytes(FULL_LENGTH, 99)))).isEqualTo(0);
+            assertThat(await(store.engine.append(other, bytes(FULL_LENGTH, 99))))
+                    .isEqualTo(0);
         }
     }
 

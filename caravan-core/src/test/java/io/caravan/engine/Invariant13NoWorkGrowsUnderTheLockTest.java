@@ -125,8 +125,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(space.space.usedBytes()).isZero();
     }
 
-    @Test
-    void manySmallTrimsAreFreedInSlicesToo() {
+    private static Space halfOfManyListsRemoved() {
         Space space = new Space();
         for (int id = 0; id < 10_000; id++) {
             int list = space.listOf(id, 1);
@@ -136,6 +135,12 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             }
         }
         space.forced.advance(3);
+        return space;
+    }
+
+    @Test
+    void manySmallTrimsAreFreedInSlicesToo() {
+        Space space = halfOfManyListsRemoved();
         long used = space.space.usedBytes();
         while (space.reclaimSlice()) {
             assertThat(used - space.space.usedBytes()).isBetween(0L, SLICE * 16L);
@@ -146,15 +151,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     @Test
     void whatACheckpointMakesFreeIsFreedInSlices() {
-        Space space = new Space();
-        for (int id = 0; id < 10_000; id++) {
-            int list = space.listOf(id, 1);
-            if (id % 2 == 0) {
-                space.state.index.remove(list, 2);
-                space.space.reclaimLater(list, 1, 2);
-            }
-        }
-        space.forced.advance(3);
+        Space space = halfOfManyListsRemoved();
         while (space.reclaimSlice()) {
             assertThat(space.state.heap.usedBytes()).as("not yet").isEqualTo(10_000 * 16);
         }
@@ -193,7 +190,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 .heapSegmentBytes(1 << 24)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            for (int i = 0; i < 200_000; i++) {
+            for (int i = 0; i < 60_000; i++) {
                 store.engine.append(7, new byte[8], NOBODY);
             }
             store.engine.flush();
@@ -247,7 +244,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 .heapSegmentBytes(1 << 24)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            int count = 250_000;
+            int count = 80_000;
             for (int i = 0; i < count; i++) {
                 store.engine.append(7, new byte[8], NOBODY);
             }

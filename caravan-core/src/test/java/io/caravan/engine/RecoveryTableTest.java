@@ -24,7 +24,7 @@ import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
@@ -146,40 +146,33 @@ class RecoveryTableTest {
 
     @Test
     void tornTailAtASegmentsEnd() throws Exception {
-        Path live = directory.resolve("live");
-        DirectoryImage full;
-        StoreContents before;
-        WatchedThreading threads = new WatchedThreading();
-        try (ListStore filling = threads.open(config(live))) {
-            for (int i = 0; i < 6; i++) {
-                append(filling, 1, "v" + i);
-            }
-            before = StoreContents.of(filling);
-            append(filling, 1, "in the segment's last block");
-            full = DirectoryImage.ofSettled(live, threads);
-        }
-        Frame last = StoreAnatomy.of(full).lastFrame();
-        assertThat(last.offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
-        assertOpensWith(torn(full, last, last.bytes() / 2), before);
+        Full full = fullButForOneBlock(bytes("in the segment's last block"));
+        assertThat(full.last().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
+        assertOpensWith(torn(full.image(), full.last(), full.last().bytes() / 2), full.before());
     }
 
     @Test
     void tornTailOfAFrameThatSkippedToTheNextSegment() throws Exception {
+        Full full = fullButForOneBlock(bytes(SmallStore.MAX_VALUE_BYTES, 2));
+        assertThat(full.last().file()).isEqualTo(FileNames.LOG.of(1));
+        assertOpensWith(torn(full.image(), full.last(), Blocks.BLOCK_BYTES), full.before());
+    }
+
+    private record Full(DirectoryImage image, StoreContents before, Frame last) {}
+
+    /** A log segment in which one block is left, and then this value. */
+    private Full fullButForOneBlock(byte[] value) throws IOException {
         Path live = directory.resolve("live");
-        DirectoryImage full;
-        StoreContents before;
         WatchedThreading threads = new WatchedThreading();
         try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 6; i++) {
                 append(filling, 1, "v" + i);
             }
-            before = StoreContents.of(filling);
-            await(filling.append(2, bytes(SmallStore.MAX_VALUE_BYTES, 2)));
-            full = DirectoryImage.ofSettled(live, threads);
+            StoreContents before = StoreContents.of(filling);
+            await(filling.append(2, value));
+            DirectoryImage image = DirectoryImage.ofSettled(live, threads);
+            return new Full(image, before, StoreAnatomy.of(image).lastFrame());
         }
-        Frame last = StoreAnatomy.of(full).lastFrame();
-        assertThat(last.file()).isEqualTo(FileNames.LOG.of(1));
-        assertOpensWith(torn(full, last, Blocks.BLOCK_BYTES), before);
     }
 
     /** With only the first bytes of the frame written, as when a crash cut it off. */
@@ -262,12 +255,12 @@ class RecoveryTableTest {
         List<Frame> replayed = anatomy.replayed();
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
             DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
-            try (Recovered recovered = new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn())).recover()) {
+            try (Recovered recovered = new Recovery(new MemoryStorage(gap), OptionalLong.of(frame.lsn())).recover()) {
                 assertThat(recovered.cases()).contains(RecoveryCase.GAP_IN_A_REPLICA);
                 assertThat(recovered.end().position()).isEqualTo(frame.lsn());
             }
             assertThatExceptionOfType(CorruptStoreException.class)
-                    .isThrownBy(() -> new Recovery(new ImageStorage(gap), OptionalLong.of(frame.lsn() + 1)).recover())
+                    .isThrownBy(() -> new Recovery(new MemoryStorage(gap), OptionalLong.of(frame.lsn() + 1)).recover())
                     .withMessageContaining("though the log goes on");
         }
     }
@@ -552,7 +545,7 @@ class RecoveryTableTest {
     }
 
     private static java.util.Set<RecoveryCase> casesOf(DirectoryImage image) throws IOException {
-        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
+        try (Recovered recovered = new Recovery(new MemoryStorage(image)).recover()) {
             return recovered.cases();
         }
     }

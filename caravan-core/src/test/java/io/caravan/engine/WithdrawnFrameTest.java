@@ -42,25 +42,35 @@ class WithdrawnFrameTest {
             append(failing, 1, "a");
             // So that opening replays nothing: what it replays is forced anyway.
             failing.checkpoint();
-            disk.director(call -> {
-                if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
-                    writeAllBack(disk, random);
-                    return CrashStorage.Outcome.FAIL;
-                }
-                return CrashStorage.Outcome.PASS;
-            });
+            failForcesOfWhatIsWritten(disk, random);
             assertThatThrownBy(() -> append(failing, 1, "b")).hasRootCauseInstanceOf(IOException.class);
             assertThatThrownBy(failing::flush).isInstanceOf(StoreFailedException.class);
 
-            CrashStorage reopened = disk.processKill();
-            failing.close();
-            if (theFirstOpeningFailsToo) {
-                reopened.director(Directors.on(
-                        Directors.calls(Kind.FORCE, FileNames.LOG.of(0)), CrashStorage.Outcome.FAIL_HALFWAY));
-                assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
-            }
-            checkReopened(theFirstOpeningFailsToo ? reopened.processKill() : reopened, random);
+            checkReopened(killed(disk, failing, theFirstOpeningFailsToo), random);
         });
+    }
+
+    /** All of a frame reaches the disk, and its force fails. */
+    private static void failForcesOfWhatIsWritten(CrashStorage disk, SplittableRandom random) {
+        disk.director(call -> {
+            if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                writeAllBack(disk, random);
+                return CrashStorage.Outcome.FAIL;
+            }
+            return CrashStorage.Outcome.PASS;
+        });
+    }
+
+    private static CrashStorage killed(CrashStorage disk, Engine failing, boolean theFirstOpeningFailsToo) {
+        CrashStorage reopened = disk.processKill();
+        failing.close();
+        if (!theFirstOpeningFailsToo) {
+            return reopened;
+        }
+        reopened.director(
+                Directors.on(Directors.calls(Kind.FORCE, FileNames.LOG.of(0)), CrashStorage.Outcome.FAIL_HALFWAY));
+        assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
+        return reopened.processKill();
     }
 
     private static void checkReopened(CrashStorage reopened, SplittableRandom random) throws IOException {
@@ -95,22 +105,9 @@ class WithdrawnFrameTest {
             for (String value : List.of("old 1", "old 2", "old 3", "old 4")) {
                 appendWeakly(failing, value);
             }
-            disk.director(call -> {
-                if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
-                    writeAllBack(disk, random);
-                    return CrashStorage.Outcome.FAIL;
-                }
-                return CrashStorage.Outcome.PASS;
-            });
+            failForcesOfWhatIsWritten(disk, random);
             assertThatThrownBy(() -> append(failing, 1, "b")).hasRootCauseInstanceOf(IOException.class);
-            CrashStorage reopened = disk.processKill();
-            failing.close();
-            if (theFirstOpeningFailsToo) {
-                reopened.director(Directors.on(
-                        Directors.calls(Kind.FORCE, FileNames.LOG.of(0)), CrashStorage.Outcome.FAIL_HALFWAY));
-                assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
-            }
-            CrashStorage again = theFirstOpeningFailsToo ? reopened.processKill() : reopened;
+            CrashStorage again = killed(disk, failing, theFirstOpeningFailsToo);
             List<String> all = new ArrayList<>(List.of("0:a"));
             CrashStorage cut;
             try (Engine engine = open(again)) {

@@ -7,7 +7,7 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -67,7 +67,7 @@ public final class CheckpointTarget implements FuzzTarget {
     }
 
     private static void read(DirectoryImage image) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+        try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), NUMBER)) {
             reader.read(new Bounds());
         } catch (CaravanException refusal) {
             // As documented.

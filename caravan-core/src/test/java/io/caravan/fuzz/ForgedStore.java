@@ -17,7 +17,7 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
@@ -28,7 +28,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -42,7 +41,7 @@ public final class ForgedStore {
     private static final int LOG_SEGMENTS = 4;
     private static final int HEAP_SEGMENTS = 2;
 
-    private final ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private final MemoryStorage storage = new MemoryStorage();
     private final LogSegments log = new LogSegments(storage, LOG, STORE_ID);
     private final HeapFile heap = new HeapFile(storage, HEAP, STORE_ID);
     private final LogBuffer frame = new LogBuffer(LOG.segmentBytes() - Blocks.BLOCK_BYTES);

@@ -7,7 +7,7 @@ import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 class ForgedStoreTest {
 
     private static void assertSound(DirectoryImage image, long frames, long entries) throws IOException {
-        VerifyReport report = Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE);
+        VerifyReport report = Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE);
         assertThat(report.faults()).isEmpty();
         assertThat(report.entries()).isEqualTo(entries);
-        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
+        try (Recovered recovered = new Recovery(new MemoryStorage(image)).recover()) {
             assertThat(recovered.end().frames()).isEqualTo(frames);
         }
     }

@@ -8,7 +8,7 @@ import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -99,7 +99,7 @@ public final class HeapEntryTarget implements FuzzTarget {
             });
             image = image.edited(name, seal);
         }
-        HeapFile heap = new HeapFile(new ImageStorage(image), ForgedStore.HEAP, ForgedStore.STORE_ID);
+        HeapFile heap = new HeapFile(new MemoryStorage(image), ForgedStore.HEAP, ForgedStore.STORE_ID);
         heap.openNext();
         heap.openNext();
         return heap;

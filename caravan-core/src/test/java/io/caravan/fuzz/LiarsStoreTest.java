@@ -17,7 +17,7 @@ import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import java.io.IOException;
@@ -44,7 +44,7 @@ class LiarsStoreTest {
     }
 
     private static Recovered recover(DirectoryImage image) throws IOException {
-        return new Recovery(new ImageStorage(image)).recover();
+        return new Recovery(new MemoryStorage(image)).recover();
     }
 
     private static void assertRefused(DirectoryImage image, String file, int offset, String problem)
@@ -183,7 +183,7 @@ class LiarsStoreTest {
     @Test
     void aDocumentThatIsInItTwiceIsRefused() throws IOException {
         CheckpointHeader newest = anatomy.newest();
-        ImageStorage storage = new ImageStorage(sound);
+        MemoryStorage storage = new MemoryStorage(sound);
         try (CheckpointWriter writer = new CheckpointWriter(storage, newest.number() + 1)) {
             int partitionOfSeven = new ListIndex().partitionOf(7);
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {

@@ -9,7 +9,7 @@ import io.caravan.engine.Recovery;
 import io.caravan.format.Blocks;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
@@ -34,14 +34,14 @@ final class StoreProbe {
                 image.files().values().stream().mapToLong(bytes -> bytes.length).sum();
         long limit = FIXED_BYTES + TIMES_THE_FILES * fileBytes;
         MemoryUse.within(
-                limit, () -> refusable(() -> Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE)));
+                limit, () -> refusable(() -> Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)));
         boolean[] recovered = {false};
         MemoryUse.within(limit, () -> recovered[0] = refusable(() -> recover(image)));
         return recovered[0];
     }
 
     private static void recover(DirectoryImage image) throws IOException {
-        Recovery recovery = new Recovery(new ImageStorage(image));
+        Recovery recovery = new Recovery(new MemoryStorage(image));
         if (recovery.nothingToOpen()) {
             return;
         }
@@ -52,13 +52,13 @@ final class StoreProbe {
 
     /** Opens it for good and writes. What opens once opens again. */
     static void open(DirectoryImage image) throws Exception {
-        ImageStorage storage = new ImageStorage(image);
+        MemoryStorage storage = new MemoryStorage(image);
         if (refusable(() -> use(storage))) {
             use(storage);
         }
     }
 
-    private static void use(ImageStorage storage) throws IOException {
+    private static void use(MemoryStorage storage) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("forged"))
                 .maxValueBytes(1024)
                 .logBufferBytes(2 * Blocks.BLOCK_BYTES)

@@ -356,8 +356,9 @@ class ListIndexTest {
 
     /** Lists are appended to, trimmed, removed and made again; pages and buckets are given back and taken again. */
     @Test
+    @Tag("rounds")
     void aFrozenIndexStaysAsItWasWhateverChanges() {
-        Seeds.forEach(3, seed -> {
+        Seeds.forEach(Rounds.of(1, 30), seed -> {
             Random random = new Random(seed);
             ListIndex index = new ListIndex();
             Deque<long[]> reclaims = new ArrayDeque<>();

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
@@ -84,7 +84,7 @@ class ContentsReaderTest {
         DirectoryImage image = SmallStore.build(directory).closed();
         StoreAnatomy anatomy = StoreAnatomy.of(image);
         FoundContents found = new FoundContents();
-        ContentsReader.open(new ImageStorage(image)).readCheckpoint(found);
+        ContentsReader.open(new MemoryStorage(image)).readCheckpoint(found);
 
         assertThat(found.damage).isEmpty();
         assertThat(found.checkpoints)
@@ -167,7 +167,7 @@ class ContentsReaderTest {
         for (HeapEntry entry : StoreAnatomy.of(store.closed()).entries()) {
             DirectoryImage damaged = store.closed().withFlip(entry.file(), entry.offset());
             FoundContents found = new FoundContents();
-            ContentsReader.open(new ImageStorage(damaged)).readList(entry.id(), found);
+            ContentsReader.open(new MemoryStorage(damaged)).readList(entry.id(), found);
 
             assertThat(found.damage).singleElement().satisfies(problem -> {
                 assertThat(problem.file()).endsWith(entry.file());
@@ -188,7 +188,7 @@ class ContentsReaderTest {
         int length = store.closed().length(newest);
         for (int offset = 104; offset < length; offset += length / 17) {
             DirectoryImage damaged = store.closed().withFlip(newest, offset);
-            ContentsReader reader = ContentsReader.open(new ImageStorage(damaged));
+            ContentsReader reader = ContentsReader.open(new MemoryStorage(damaged));
             FoundContents checkpoint = new FoundContents();
             reader.readCheckpoint(checkpoint);
             assertThat(checkpoint.damage)

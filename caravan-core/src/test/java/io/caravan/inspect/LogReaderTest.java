@@ -7,7 +7,7 @@ import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
@@ -162,7 +162,7 @@ class LogReaderTest {
     @Test
     void aDamagedFrameIsNamedAndTheOthersCome() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
-        try (LogReader reader = LogReader.open(new ImageStorage(image), 0)) {
+        try (LogReader reader = LogReader.open(new MemoryStorage(image), 0)) {
             found.readAll(reader);
         }
         assertThat(found.damage).isEmpty();
@@ -173,7 +173,7 @@ class LogReaderTest {
             for (int offset : List.of(0, FrameLayout.LSN, FrameLayout.PAYLOAD_BYTES + 3, frame.bytes() - 1)) {
                 FoundInLog rest = new FoundInLog();
                 DirectoryImage damaged = image.withFlip(frame.file(), frame.offset() + offset);
-                try (LogReader reader = LogReader.open(new ImageStorage(damaged), 0)) {
+                try (LogReader reader = LogReader.open(new MemoryStorage(damaged), 0)) {
                     rest.readAll(reader);
                 }
                 List<Long> others = found.lsns.stream()
@@ -196,7 +196,7 @@ class LogReaderTest {
         Frame last = StoreAnatomy.of(image)
                 .frames()
                 .get(StoreAnatomy.of(image).frames().size() - 1);
-        ImageStorage storage = new ImageStorage(image);
+        MemoryStorage storage = new MemoryStorage(image);
         try (LogReader reader = LogReader.open(storage, 0)) {
             found.readAll(reader);
             int before = found.lsns.size();

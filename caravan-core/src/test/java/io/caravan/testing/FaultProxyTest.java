@@ -27,8 +27,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 @Patient
+@Execution(ExecutionMode.CONCURRENT)
 class FaultProxyTest {
     private static final int LARGE_BYTES = 200_000;
 
@@ -148,7 +151,7 @@ class FaultProxyTest {
 
     @Test
     void aChangeOfTheRuleHoldsForWhatIsUnderWay() throws Exception {
-        proxy.throttle(1);
+        proxy.throttle(50);
         CompletableFuture<HttpResponse<byte[]>> slow =
                 client.sendAsync(request("/a", body()).build(), BodyHandlers.ofByteArray());
         Eventually.await("something was forwarded", () -> proxy.forwardedBytes() > 0);

@@ -16,7 +16,7 @@ public final class Faults {
     /** In all of them; what it cannot even start on is a fault too. */
     public static List<CaravanException> of(DirectoryImage image) throws IOException {
         try {
-            return Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE)
+            return Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)
                     .faults();
         } catch (CaravanException problem) {
             return List.of(problem);
@@ -26,7 +26,7 @@ public final class Faults {
     /** In one checkpoint, by the reader that verification reads it with; all of it takes its time. */
     public static List<CaravanException> ofCheckpoint(DirectoryImage image, String file) throws IOException {
         long number = FileNames.CHECKPOINT.number(file).getAsLong();
-        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), number)) {
+        try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), number)) {
             reader.read(CheckpointReader.Visitor.NOBODY);
             return List.of();
         } catch (CaravanException problem) {

@@ -24,55 +24,97 @@ import java.util.TreeMap;
  */
 public final class MemoryStorage implements Storage {
 
-    /** One file's content. Names point to it, and a mapping keeps it alive when they do not. */
+    /**
+     * One file's content. Names point to it, and a mapping keeps it alive when they do not. Its bytes may be an image's, or
+     * those that were forced, until the first change.
+     */
     private static final class Content {
-        private ByteBuffer written;
+        private byte[] written;
         private byte[] forced;
+        private boolean owned;
 
-        Content(byte[] written, byte[] forced) {
-            this.written = ByteBuffer.wrap(written).order(ByteOrder.LITTLE_ENDIAN);
-            this.forced = forced;
+        Content(byte[] bytes) {
+            this.written = bytes;
+            this.forced = bytes;
+        }
+
+        synchronized byte[] own() {
+            if (!owned) {
+                written = written.clone();
+                owned = true;
+            }
+            return written;
         }
 
         synchronized int size() {
-            return written.capacity();
+            return written.length;
         }
 
         synchronized int read(ByteBuffer target, long position) {
-            int count = (int) Math.max(0, Math.min(target.remaining(), written.capacity() - position));
+            int count = (int) Math.max(0, Math.min(target.remaining(), written.length - position));
             if (count > 0) {
-                target.put(written.duplicate().position((int) position).limit((int) position + count));
+                target.put(written, (int) position, count);
             }
             return count;
         }
 
         synchronized void write(ByteBuffer source, long position) {
             int end = Math.toIntExact(position + source.remaining());
-            if (end > written.capacity()) {
-                written = ByteBuffer.wrap(Arrays.copyOf(written.array(), end)).order(ByteOrder.LITTLE_ENDIAN);
+            own();
+            if (end > written.length) {
+                written = Arrays.copyOf(written, end);
             }
-            written.duplicate().position((int) position).put(source);
+            source.get(written, (int) position, source.remaining());
         }
 
         synchronized void force() {
-            forced = written.array().clone();
+            forced = copy();
         }
 
-        synchronized ByteBuffer mapped() {
-            return written.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        synchronized byte[] copy() {
+            return written.clone();
         }
 
         synchronized Content afterPowerCut() {
-            return new Content(forced.clone(), forced.clone());
+            return new Content(forced);
         }
 
-        synchronized Content copy() {
-            return new Content(written.array().clone(), forced.clone());
+        synchronized Content afterKill() {
+            Content left = new Content(copy());
+            left.forced = forced;
+            return left;
         }
     }
 
     private final Map<String, Content> files = new HashMap<>();
     private final Map<String, Content> forcedFiles = new HashMap<>();
+    private volatile Runnable afterStep = () -> {};
+
+    public MemoryStorage() {}
+
+    /** A storage that has an image's files, durably, and keeps all changes to itself. */
+    public MemoryStorage(DirectoryImage image) {
+        image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));
+        forcedFiles.putAll(files);
+    }
+
+    /** What it holds now. */
+    public synchronized DirectoryImage image() {
+        SortedMap<String, byte[]> copies = new TreeMap<>();
+        files.forEach((name, content) -> copies.put(name, content.copy()));
+        return new DirectoryImage(copies);
+    }
+
+    /** Runs an action on whichever thread has just created, renamed or deleted a file. */
+    public void afterEachStep(Runnable action) {
+        afterStep = action;
+    }
+
+    /** Inverts a byte of a file behind the back of whoever has it open or mapped; the second time puts it back. */
+    public synchronized void invert(String name, int offset) {
+        byte[] bytes = files.get(name).own();
+        bytes[offset] = (byte) ~bytes[offset];
+    }
 
     /** What a power cut at this moment would leave. */
     public synchronized MemoryStorage powerCut() {
@@ -86,17 +128,16 @@ public final class MemoryStorage implements Storage {
     public synchronized MemoryStorage processKill() {
         MemoryStorage left = new MemoryStorage();
         Map<Content, Content> copies = new HashMap<>();
-        files.forEach((name, content) -> left.files.put(name, copies.computeIfAbsent(content, Content::copy)));
+        files.forEach((name, content) -> left.files.put(name, copies.computeIfAbsent(content, Content::afterKill)));
         forcedFiles.forEach(
-                (name, content) -> left.forcedFiles.put(name, copies.computeIfAbsent(content, Content::copy)));
+                (name, content) -> left.forcedFiles.put(name, copies.computeIfAbsent(content, Content::afterKill)));
         return left;
     }
 
     /** Copies of all files, as a reader sees them. */
     public synchronized SortedMap<String, ByteBuffer> contents() {
         SortedMap<String, ByteBuffer> contents = new TreeMap<>();
-        files.forEach((name, content) ->
-                contents.put(name, ByteBuffer.wrap(content.copy().written.array())));
+        files.forEach((name, content) -> contents.put(name, ByteBuffer.wrap(content.copy())));
         return contents;
     }
 
@@ -106,12 +147,16 @@ public final class MemoryStorage implements Storage {
         if (content == null) {
             throw new IllegalArgumentException("no file " + name + " in " + files.keySet());
         }
-        return content.mapped();
+        return mapped(content);
+    }
+
+    private static ByteBuffer mapped(Content content) {
+        return ByteBuffer.wrap(content.own()).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Adds a file, or replaces one, durably. */
     public synchronized void put(String name, byte[] bytes) {
-        Content content = new Content(bytes.clone(), bytes.clone());
+        Content content = new Content(bytes.clone());
         files.put(name, content);
         forcedFiles.put(name, content);
     }
@@ -129,9 +174,9 @@ public final class MemoryStorage implements Storage {
 
     @Override
     public synchronized StoreFile create(String name, long bytes) {
-        byte[] zeros = new byte[Math.toIntExact(bytes)];
-        Content content = new Content(zeros, zeros.clone());
+        Content content = new Content(new byte[Math.toIntExact(bytes)]);
         files.put(name, content);
+        afterStep.run();
         return new OpenFile(describe(name), content);
     }
 
@@ -157,11 +202,13 @@ public final class MemoryStorage implements Storage {
     public synchronized void rename(String from, String to) throws IOException {
         files.put(to, existing(from));
         files.remove(from);
+        afterStep.run();
     }
 
     @Override
     public synchronized void delete(String name) throws IOException {
         files.remove(name, existing(name));
+        afterStep.run();
     }
 
     @Override
@@ -202,7 +249,7 @@ public final class MemoryStorage implements Storage {
 
         @Override
         public MappedFile map() {
-            return new Mapping(content.mapped().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
+            return new Mapping(mapped(content).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
         }
 
         @Override

@@ -57,8 +57,12 @@ public record SmallStore(
         return new SmallStore(open, DirectoryImage.of(directory), contents, beforeLastFrame);
     }
 
-    /** Returns when what the checkpoint has made free is in place, or a busy machine would make other files. */
+    /**
+     * Begins when the log's next segment is there, which could be a recycled one otherwise, and returns when what the
+     * checkpoint has made free is in place; or a busy machine would make other files.
+     */
     private static void checkpoint(ListStore store, WatchedThreading threads) {
+        threads.awaitRest();
         store.checkpoint();
         threads.awaitRest();
     }

@@ -51,7 +51,7 @@ public record StoreAnatomy(
         LogGeometry geometry = new LogGeometry(oldest.logSegmentBytes());
         List<Frame> frames = new ArrayList<>();
         LogScanner.End end;
-        try (LogSegments log = new LogSegments(new ImageStorage(image), geometry, oldest.storeId())) {
+        try (LogSegments log = new LogSegments(new MemoryStorage(image), geometry, oldest.storeId())) {
             for (String name : image.names("log-")) {
                 log.open(FileNames.LOG.number(name).getAsLong());
             }
@@ -73,7 +73,7 @@ public record StoreAnatomy(
         List<CheckpointHeader> headers = new ArrayList<>();
         for (String name : image.names("checkpoint-")) {
             long number = FileNames.CHECKPOINT.number(name).getAsLong();
-            try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), number)) {
+            try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), number)) {
                 headers.add(reader.header());
             }
         }
@@ -82,7 +82,7 @@ public record StoreAnatomy(
 
     private static List<HeapEntry> entriesOf(DirectoryImage image) throws IOException {
         List<HeapEntry> entries = new ArrayList<>();
-        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
+        try (Recovered recovered = new Recovery(new MemoryStorage(image)).recover()) {
             HeapGeometry geometry = recovered.heapFile().geometry();
             ListIndex index = recovered.index();
             forEachList(index, list -> {

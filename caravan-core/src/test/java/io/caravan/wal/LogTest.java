@@ -9,14 +9,13 @@ import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +25,7 @@ class LogTest {
     private static final long STORE = 77;
     private static final long START = GEOMETRY.firstFrame(0);
 
-    private ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private MemoryStorage storage = new MemoryStorage();
     private LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
     private final LogBuffer buffer = new LogBuffer(3 * Blocks.BLOCK_BYTES);
     private final List<Long> written = new ArrayList<>();
@@ -63,7 +62,7 @@ class LogTest {
 
     private static Scan scan(DirectoryImage image, long start, long previous, long needed) throws IOException {
         List<Long> frames = new ArrayList<>();
-        try (LogSegments opened = new LogSegments(new ImageStorage(image), GEOMETRY, STORE)) {
+        try (LogSegments opened = new LogSegments(new MemoryStorage(image), GEOMETRY, STORE)) {
             for (String name : image.names("log-")) {
                 opened.open(FileNames.LOG.number(name).getAsLong());
             }
@@ -206,11 +205,10 @@ class LogTest {
     @Test
     void framesThatOverlapBehindTheEndAreRefused() throws IOException {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
-        try (LogSegments made =
-                new LogSegments(storage = new ImageStorage(new DirectoryImage(new TreeMap<>())), wide, STORE)) {
+        try (LogSegments made = new LogSegments(storage = new MemoryStorage(), wide, STORE)) {
             made.prepareNext();
             DirectoryImage lie = storage.image().edited(FileNames.LOG.of(0), file -> claimEverything(file, wide));
-            try (LogSegments opened = new LogSegments(new ImageStorage(lie), wide, STORE)) {
+            try (LogSegments opened = new LogSegments(new MemoryStorage(lie), wide, STORE)) {
                 opened.open(0);
                 LogScanner scanner = new LogScanner(opened, STORE);
                 assertThatThrownBy(() -> scanner.scan(
