@@ -5,6 +5,7 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
 import io.caravan.format.RecordLayout;
@@ -15,10 +16,12 @@ import io.caravan.heap.IndexedHeap;
 import io.caravan.index.HeapRegions;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -96,9 +99,24 @@ public final class Recovery {
         return recovery;
     }
 
-    /** Whether the only log segment has anything behind its header. */
+    /** Whether the only log segment, whose header nobody vouches for, has anything but zeros behind its first block. */
     private boolean holdsAnyFrame() throws IOException {
-        return !files.logs().isEmpty() && !SegmentPeek.emptyBehindHeader(storage, FileNames.LOG.of(0));
+        if (files.logs().isEmpty()) {
+            return false;
+        }
+        try (StoreFile file = storage.open(FileNames.LOG.of(0))) {
+            ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
+            ByteBuffer zeros = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
+            long position = Blocks.BLOCK_BYTES;
+            while (file.read(block.clear(), position) > 0) {
+                int bytes = block.flip().limit();
+                if (!block.equals(zeros.clear().limit(bytes))) {
+                    return true;
+                }
+                position += bytes;
+            }
+            return false;
+        }
     }
 
     /** Numbers of the checkpoint files, newest first. */

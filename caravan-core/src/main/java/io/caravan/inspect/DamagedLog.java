@@ -6,9 +6,10 @@ import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.wal.LogFrames;
+import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -29,13 +30,14 @@ final class DamagedLog {
     private final SalvageIdentity identity;
     private final List<Segment> segments = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
+    private long lastFound = FrameLayout.NO_FRAME;
 
     /** A segment's file, and the number that its frames have. */
     record Segment(String name, long number) {}
 
     /** Takes frames in order. */
     interface FrameVisitor {
-        /** A valid frame at this index of its segment's bytes; LSNs rise, and {@code previousFound} is the last one that was visited. */
+        /** A valid frame at this index of the bytes; LSNs rise, and {@code previousFound} is the last one that was visited. */
         void frame(ByteBuffer bytes, int at, long lsn, long previousFound);
 
         /** Something here says that it is a frame of this log, and does not check. */
@@ -97,34 +99,27 @@ final class DamagedLog {
         return segments;
     }
 
-    /** Visits a segment's frames that are behind the last one found. Returns the last one found now. */
-    long visit(Segment segment, ByteBuffer memory, long previousFound, FrameVisitor visitor) throws IOException {
-        try (StoreFile file = storage.open(segment.name())) {
-            file.read(memory.clear(), 0);
-        }
-        memory.flip();
-        long start = segment.number() * identity.logSegmentBytes();
-        long previous = previousFound;
-        int at = Blocks.BLOCK_BYTES;
-        while (at + FrameLayout.HEADER_BYTES <= memory.limit()) {
-            long lsn = start + at;
-            FrameLayout.Identity frame = new FrameLayout.Identity(lsn, identity.storeId(), segment.number());
-            if (lsn > previous && FrameLayout.valid(memory, at, frame)) {
-                visitor.frame(memory, at, lsn, previous);
-                previous = lsn;
-                int bytes = FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES);
-                at = Blocks.roundUp(at + bytes);
-            } else {
-                if (lsn > previous && FrameLayout.fieldsRight(memory, at, frame, previous) >= FIELDS_OF_OURS) {
-                    visitor.damaged(segment, at, lsn);
-                }
-                at += Blocks.BLOCK_BYTES;
-            }
-        }
-        return previous;
+    /** LSN of the last frame that was visited. */
+    long lastFound() {
+        return lastFound;
     }
 
-    ByteBuffer newMemory() {
-        return ByteBuffer.allocateDirect(identity.logSegmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+    /** Visits a segment's frames that are behind the last one found. */
+    void visit(Segment segment, FrameVisitor visitor) throws IOException {
+        LogGeometry geometry = new LogGeometry(identity.logSegmentBytes());
+        try (StoreFile file = storage.open(segment.name())) {
+            LogFrames frames = new LogFrames(geometry, identity.storeId(), any -> file, LogFrames.READ_AHEAD_BYTES);
+            LogFrames.PassedBlocks blocks = lsn -> {
+                if (frames.fieldsRight(lsn, lastFound) >= FIELDS_OF_OURS) {
+                    visitor.damaged(segment, geometry.offsetOf(lsn), lsn);
+                }
+            };
+            long lsn = frames.firstValid(segment.number(), Blocks.roundUp(lastFound + 1), blocks);
+            while (lsn != LogFrames.NOWHERE) {
+                visitor.frame(frames.window(), frames.at(lsn), lsn, lastFound);
+                lastFound = lsn;
+                lsn = frames.firstValid(segment.number(), frames.positionBehind(lsn), blocks);
+            }
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.caravan.format.RecordLayout;
 import io.caravan.io.ReadOnlyStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.wal.LogFrames;
 import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -26,9 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Reads a log frame by frame while others may write and recycle it, or while parts of it are damaged. It takes no lock,
  * writes nothing, and has one frame in memory.
  *
- * <p>The rule is that of {@link io.caravan.wal.LogScanner}: a frame is the next when it is valid and names the one
- * before it, at the position itself or first in the next segment. That one refuses what does not fit; this one tells
- * of it, and goes on. Where no frame follows, this is (1) a segment that was recycled, (2) a frame that was withdrawn,
+ * <p>What the next frame is, {@link LogFrames} says, as for {@link io.caravan.wal.LogScanner}. That one refuses what does
+ * not fit; this one tells of it, and goes on. Where no frame follows, this is (1) a segment that was recycled, (2) a frame that was withdrawn,
  * (3) damage, if a valid frame stands anywhere behind, or (4) the log's end, for now. A frame is visited when it has
  * been written, a moment before it is durable.
  *
@@ -38,13 +38,11 @@ public final class LogReader implements AutoCloseable {
     /** Stands for the frame before one that is not known, and for a position where there is none. */
     private static final long UNKNOWN = -2;
 
-    private static final int FIRST_BYTES = 64 << 10;
-
     private final Storage storage;
     private final SalvageIdentity identity;
     private final LogGeometry geometry;
     private final long from;
-    private ByteBuffer frame = allocate(FIRST_BYTES);
+    private final LogFrames frames;
     private @Nullable StoreFile file;
     private long fileSegment = UNKNOWN;
     private long toldSegment = UNKNOWN;
@@ -62,6 +60,7 @@ public final class LogReader implements AutoCloseable {
         this.storage = storage;
         this.identity = identity;
         this.geometry = new LogGeometry(identity.logSegmentBytes());
+        this.frames = new LogFrames(geometry, identity.storeId(), this::file, LogFrames.NO_READ_AHEAD);
         TreeSet<Long> segments = segments();
         if (segments.isEmpty()) {
             throw new StoreDirectoryException(storage.describe("") + " has no segment of the log");
@@ -98,11 +97,11 @@ public final class LogReader implements AutoCloseable {
             return true;
         }
         // While the next segment has no frame, nothing can stand behind that was not there when this was searched.
-        if (searched && !validAt(firstBehind(position))) {
+        if (searched && !frames.validAt(frames.firstBehind(position))) {
             return false;
         }
         long behind = firstValidBehind();
-        if (behind == UNKNOWN) {
+        if (behind == LogFrames.NOWHERE) {
             searched = true;
             return false;
         }
@@ -131,39 +130,37 @@ public final class LogReader implements AutoCloseable {
 
     /** Whether a frame was begun at the position that is not whole: it is being written, or a crash has cut it off. */
     public boolean torn() throws IOException {
-        return headerRead(position) && !validAt(position);
+        return frames.begunAt(position) && !frames.validAt(position);
     }
 
     private boolean readNext(LogVisitor visitor) throws IOException {
-        if (validAt(position) && (previous == UNKNOWN || previousInFrame() == previous)) {
-            visit(position, visitor);
-            return true;
+        long next = previous == UNKNOWN
+                ? frames.validAt(position) ? position : LogFrames.NOWHERE
+                : frames.following(position, previous);
+        if (next == LogFrames.NOWHERE) {
+            return false;
         }
-        long inNextSegment = firstBehind(position);
-        if (previous != UNKNOWN && validAt(inNextSegment) && previousInFrame() == previous) {
-            visit(inNextSegment, visitor);
-            return true;
-        }
-        return false;
+        visit(next, visitor);
+        return true;
     }
 
     private void visit(long lsn, LogVisitor visitor) throws IOException {
-        beforePrevious = previousInFrame();
-        previousCrc = frame.getInt(FrameLayout.CRC);
+        beforePrevious = frames.previousOf(lsn);
+        previousCrc = crcOf(lsn);
         previous = lsn;
-        position = geometry.positionAfter(lsn + FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES));
+        position = frames.positionBehind(lsn);
         if (position <= from) {
             return;
         }
         long segment = geometry.segmentOf(lsn);
         tellSegment(segment, visitor);
         try {
-            RecordLayout.forEachInFrame(frame, 0, lsn, new Ahead(visitor));
+            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, new Ahead(visitor));
         } catch (InvalidRecordException invalid) {
             // Told when its turn comes.
         }
         try {
-            RecordLayout.forEachInFrame(frame, 0, lsn, new Wanted(visitor));
+            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, new Wanted(visitor));
         } catch (InvalidRecordException invalid) {
             visitor.damaged(invalid.in(describe(segment), geometry.offsetOf(invalid.lsn())));
         }
@@ -272,7 +269,7 @@ public final class LogReader implements AutoCloseable {
 
     /** A frame whose force failed is taken back, and another is written in its place once the store is opened again. */
     private boolean toldWithdrawn(LogVisitor visitor) throws IOException {
-        if (beforePrevious == UNKNOWN || headerRead(previous) && frame.getInt(FrameLayout.CRC) == previousCrc) {
+        if (beforePrevious == UNKNOWN || frames.begunAt(previous) && crcOf(previous) == previousCrc) {
             return false;
         }
         // A segment gets its new name before anything else is written to it.
@@ -288,58 +285,16 @@ public final class LogReader implements AutoCloseable {
 
     private long firstValidBehind() throws IOException {
         for (long segment : segments().tailSet(geometry.segmentOf(position))) {
-            long first = Math.max(geometry.firstFrame(segment), position + Blocks.BLOCK_BYTES);
-            for (long lsn = first; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
-                if (validAt(lsn)) {
-                    return lsn;
-                }
+            long lsn = frames.firstValid(segment, position + Blocks.BLOCK_BYTES, passed -> {});
+            if (lsn != LogFrames.NOWHERE) {
+                return lsn;
             }
         }
-        return UNKNOWN;
+        return LogFrames.NOWHERE;
     }
 
-    private long firstBehind(long lsn) {
-        return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
-    }
-
-    private long previousInFrame() {
-        return frame.getLong(FrameLayout.PREVIOUS_LSN);
-    }
-
-    /** Whether a valid frame is at this position; it is then in memory. */
-    private boolean validAt(long lsn) throws IOException {
-        if (!headerRead(lsn)) {
-            return false;
-        }
-        int payload = frame.getInt(FrameLayout.PAYLOAD_BYTES);
-        int bytes = FrameLayout.HEADER_BYTES + payload;
-        if (payload < 0 || bytes > geometry.remaining(lsn) || !read(lsn, bytes)) {
-            return false;
-        }
-        return FrameLayout.valid(frame, 0, new FrameLayout.Identity(lsn, identity.storeId(), geometry.segmentOf(lsn)));
-    }
-
-    /** Whether something at this position says that it is the frame there; its header is then in memory. */
-    private boolean headerRead(long lsn) throws IOException {
-        return read(lsn, FrameLayout.HEADER_BYTES)
-                && FrameLayout.magicAt(frame, 0)
-                && frame.getLong(FrameLayout.LSN) == lsn;
-    }
-
-    private boolean read(long lsn, int bytes) throws IOException {
-        StoreFile source = file(geometry.segmentOf(lsn));
-        int offset = geometry.offsetOf(lsn);
-        if (source == null || source.size() - offset < bytes) {
-            return false;
-        }
-        if (frame.capacity() < bytes) {
-            frame = allocate(Math.max(bytes, Math.min(2 * frame.capacity(), geometry.segmentBytes())));
-        }
-        return source.read(frame.clear().limit(bytes), offset) == bytes;
-    }
-
-    private static ByteBuffer allocate(int bytes) {
-        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    private int crcOf(long lsn) {
+        return frames.window().getInt(frames.at(lsn) + FrameLayout.CRC);
     }
 
     private @Nullable StoreFile file(long segment) throws IOException {

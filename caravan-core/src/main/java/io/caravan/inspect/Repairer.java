@@ -12,6 +12,7 @@ import io.caravan.format.FileNames;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.wal.LogFrames;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
@@ -85,7 +86,7 @@ public final class Repairer {
         }
         try {
             recovery.recover().close();
-            return new RepairReport(LogScanner.NOWHERE, List.of());
+            return new RepairReport(LogFrames.NOWHERE, List.of());
         } catch (CorruptStoreException damage) {
             long cutLsn = cut(newestWhole(recovery, damage));
             if (keep != null) {

@@ -139,14 +139,12 @@ public final class Salvager {
 
     private void replayLog() throws IOException {
         log.problems().forEach(problem -> lost(Loss.of(problem)));
-        ByteBuffer memory = log.newMemory();
-        long last = FrameLayout.NO_FRAME;
         int done = 0;
         for (DamagedLog.Segment segment : log.segments()) {
             listener.at("log", done++, log.segments().size());
-            last = log.visit(segment, memory, last, new Replay());
+            log.visit(segment, new Replay());
         }
-        endLsn = Math.max(endLsn, last);
+        endLsn = Math.max(endLsn, log.lastFound());
     }
 
     private final class Replay implements DamagedLog.FrameVisitor {

@@ -4,15 +4,16 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.InvalidRecordException;
+import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the log's frames in order and finds its end.
+ * Visits the log's frames in order and finds its end; what does not fit is refused.
  *
  * <p>The torn-tail rule. Frames follow each other block by block and, where the next one did not fit, at the start of
  * the next segment; each names the frame before it. Where no valid frame follows, the bytes are a torn tail (a frame
@@ -30,11 +31,11 @@ public final class LogScanner {
         /**
          * One valid frame. An {@link InvalidRecordException} comes out of the scan as the damage that it is.
          *
-         * @param segment the segment's bytes
+         * @param bytes has the whole frame
          * @param at index of the frame's header in them
          * @param lsn its position in the log
          */
-        void frame(ByteBuffer segment, int at, long lsn);
+        void frame(ByteBuffer bytes, int at, long lsn);
     }
 
     /**
@@ -63,31 +64,28 @@ public final class LogScanner {
     /** What stands behind the log's end. */
     private record Behind(List<Long> valid, List<Long> withdrawn) {}
 
-    /** In place of a position where there is none. */
-    public static final long NOWHERE = -1;
-
     /**
      * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot
      * be genuine, and checking them would sum the same bytes again and again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
-    private static final int MEBIBYTE_SHIFT = 20;
-    /** What a store with the default settings needs of direct memory beside a log segment, with some to spare. */
-    private static final int OTHER_MEBIBYTES = 16;
-
     private final LogSegments segments;
     private final LogGeometry geometry;
-    private final long storeId;
-    /** A segment's bytes; allocated for the first that is there and has its size. */
-    private ByteBuffer memory = ByteBuffer.allocate(0);
-
-    private long loadedSegment = -1;
+    private final LogFrames frames;
 
     public LogScanner(LogSegments segments, long storeId) {
         this.segments = segments;
         this.geometry = segments.geometry();
-        this.storeId = storeId;
+        this.frames = new LogFrames(geometry, storeId, this::file, LogFrames.READ_AHEAD_BYTES);
+    }
+
+    private @Nullable StoreFile file(long segment) throws IOException {
+        if (!segments.ready(segment)) {
+            return null;
+        }
+        segments.checkSize(segment);
+        return segments.file(segment);
     }
 
     /**
@@ -120,7 +118,7 @@ public final class LogScanner {
             return found.position() < forced.getAsLong();
         }
         for (long lsn : behind) {
-            if (present(lsn) && FrameLayout.afterForce(memory, geometry.offsetOf(lsn))) {
+            if (frames.begunAt(lsn) && FrameLayout.afterForce(frames.window(), frames.at(lsn))) {
                 return true;
             }
         }
@@ -149,94 +147,25 @@ public final class LogScanner {
     private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {
         long position = start;
         long previous = previousLsn;
-        long frames = 0;
+        long count = 0;
         while (position < until) {
-            long next = locate(position, previous);
-            if (next == NOWHERE) {
+            long next = frames.following(position, previous);
+            if (next == LogFrames.NOWHERE) {
                 break;
             }
-            visit(visitor, geometry.offsetOf(next), next);
+            visit(visitor, next);
             previous = next;
-            frames++;
-            position = positionBehind(next);
+            count++;
+            position = frames.positionBehind(next);
         }
-        return new End(position, previous, frames, frameBegunAt(position));
+        return new End(position, previous, count, frames.begunAt(position));
     }
 
-    private void visit(FrameVisitor visitor, int at, long lsn) {
+    private void visit(FrameVisitor visitor, long lsn) {
         try {
-            visitor.frame(memory, at, lsn);
+            visitor.frame(frames.window(), frames.at(lsn), lsn);
         } catch (InvalidRecordException invalid) {
             throw invalid.in(segments.describe(geometry.segmentOf(lsn)), geometry.offsetOf(invalid.lsn()));
-        }
-    }
-
-    /** The frame that follows: at the position itself, or first in the next segment. */
-    private long locate(long position, long previous) throws IOException {
-        if (validAt(position) && previousOf(position) == previous) {
-            return position;
-        }
-        long inNextSegment = firstBehind(position);
-        if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
-            return inNextSegment;
-        }
-        return NOWHERE;
-    }
-
-    private boolean validAt(long lsn) throws IOException {
-        return present(lsn) && FrameLayout.valid(memory, geometry.offsetOf(lsn), identity(lsn));
-    }
-
-    private boolean frameBegunAt(long lsn) throws IOException {
-        int at = geometry.offsetOf(lsn);
-        return present(lsn)
-                && memory.limit() - at >= FrameLayout.HEADER_BYTES
-                && FrameLayout.magicAt(memory, at)
-                && memory.getLong(at + FrameLayout.LSN) == lsn;
-    }
-
-    private FrameLayout.Identity identity(long lsn) {
-        return new FrameLayout.Identity(lsn, storeId, geometry.segmentOf(lsn));
-    }
-
-    /** Whether the segment of this position is there; it is then in memory. */
-    private boolean present(long lsn) throws IOException {
-        long segment = geometry.segmentOf(lsn);
-        if (!segments.ready(segment)) {
-            return false;
-        }
-        load(segment);
-        return true;
-    }
-
-    private long previousOf(long lsn) {
-        return memory.getLong(geometry.offsetOf(lsn) + FrameLayout.PREVIOUS_LSN);
-    }
-
-    private void load(long segment) throws IOException {
-        if (segment == loadedSegment) {
-            return;
-        }
-        segments.checkSize(segment);
-        if (memory.capacity() == 0) {
-            memory = allocate(segment);
-        }
-        loadedSegment = -1;
-        memory.clear();
-        segments.file(segment).read(memory, 0);
-        memory.flip();
-        loadedSegment = segment;
-    }
-
-    private ByteBuffer allocate(long segment) throws IOException {
-        try {
-            return ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
-        } catch (OutOfMemoryError lacking) {
-            long leastMebibytes = (geometry.segmentBytes() >> MEBIBYTE_SHIFT) + OTHER_MEBIBYTES;
-            throw new IOException(
-                    "Java has too little memory to read " + segments.describe(segment) + " (" + lacking.getMessage()
-                            + "): give it -Xmx" + leastMebibytes + "m or more, by CARAVAN_JAVA_OPTS for a server",
-                    lacking);
         }
     }
 
@@ -251,56 +180,38 @@ public final class LogScanner {
     }
 
     private void addFramesIn(long segment, End found, Behind behind) throws IOException {
-        long lsn = Math.max(found.position(), geometry.firstFrame(segment));
-        long claimedBytes = 0;
-        while (lsn < geometry.startOf(segment + 1)) {
-            if (validAt(lsn)) {
-                behind.valid().add(lsn);
-                lsn = positionBehind(lsn);
-            } else {
-                if (looksWithdrawn(lsn)) {
-                    behind.withdrawn().add(lsn);
-                }
-                claimedBytes += claimedBytesAt(lsn);
-                if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
-                    throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
-                }
-                lsn += Blocks.BLOCK_BYTES;
+        long[] claimedBytes = {0};
+        LogFrames.PassedBlocks blocks = lsn -> {
+            claimedBytes[0] += frames.claimedBytesAt(lsn);
+            if (claimedBytes[0] > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
+                throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
             }
+            if (looksWithdrawn(lsn)) {
+                behind.withdrawn().add(lsn);
+            }
+        };
+        long lsn = frames.firstValid(segment, found.position(), blocks);
+        while (lsn != LogFrames.NOWHERE) {
+            behind.valid().add(lsn);
+            lsn = frames.firstValid(segment, frames.positionBehind(lsn), blocks);
         }
     }
 
     /** Whether a header of zeros stands here before something else. A value's bytes may look like that too. */
     private boolean looksWithdrawn(long lsn) throws IOException {
-        if (!present(lsn)) {
+        if (!frames.read(lsn, Blocks.BLOCK_BYTES)) {
             return false;
         }
-        int at = geometry.offsetOf(lsn);
-        ByteBuffer block = memory.duplicate();
-        ByteBuffer zeros = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
-        int length = Math.min(Blocks.BLOCK_BYTES, memory.limit() - at);
-        block.limit(at + length).position(at);
-        int different = block.mismatch(zeros.limit(length));
+        ByteBuffer block = frames.window().slice(frames.at(lsn), Blocks.BLOCK_BYTES);
+        int different = block.mismatch(ByteBuffer.allocate(Blocks.BLOCK_BYTES));
         return different >= FrameLayout.HEADER_BYTES;
-    }
-
-    /** Where the frame behind the valid one goes that starts here, in the segment that is in memory. */
-    private long positionBehind(long lsn) {
-        return geometry.positionAfter(
-                lsn + FrameLayout.HEADER_BYTES + memory.getInt(geometry.offsetOf(lsn) + FrameLayout.PAYLOAD_BYTES));
-    }
-
-    private int claimedBytesAt(long lsn) throws IOException {
-        return present(lsn)
-                ? Math.max(0, FrameLayout.claimedPayloadBytes(memory, geometry.offsetOf(lsn), identity(lsn)))
-                : 0;
     }
 
     private void refuse(End found, long validLsn) throws IOException {
         long position = found.position();
         long damaged = damagedFrame(found, validLsn);
         // Nothing tells which when the frame's header is gone altogether.
-        boolean orSkipped = damaged == position && firstBehind(position) < validLsn;
+        boolean orSkipped = damaged == position && frames.firstBehind(position) < validLsn;
         String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
                 damaged,
@@ -312,19 +223,10 @@ public final class LogScanner {
     /** Where the frame is that should follow: it may have skipped to the next segment, if that lies before what is known. */
     private long damagedFrame(End found, long known) throws IOException {
         long position = found.position();
-        long skipped = firstBehind(position);
+        long skipped = frames.firstBehind(position);
         boolean isThere = skipped < known
-                && fieldsRight(skipped, found.previousLsn()) > fieldsRight(position, found.previousLsn());
+                && frames.fieldsRight(skipped, found.previousLsn()) > frames.fieldsRight(position, found.previousLsn());
         return isThere ? skipped : position;
-    }
-
-    private long firstBehind(long position) {
-        return geometry.firstFrame(geometry.segmentOf(position) + 1);
-    }
-
-    /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
-    private int fieldsRight(long lsn, long previous) throws IOException {
-        return present(lsn) ? FrameLayout.fieldsRight(memory, geometry.offsetOf(lsn), identity(lsn), previous) : 0;
     }
 
     private CorruptStoreException damaged(long position, String problem) {

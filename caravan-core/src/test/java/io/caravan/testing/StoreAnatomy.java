@@ -63,7 +63,8 @@ public record StoreAnatomy(
                             OptionalLong.empty(),
                             (segment, at, lsn) -> {
                                 int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
-                                frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
+                                frames.add(new Frame(
+                                        FileNames.LOG.of(geometry.segmentOf(lsn)), geometry.offsetOf(lsn), bytes, lsn));
                             });
         }
         return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image));

@@ -54,8 +54,9 @@ enum Sabotage {
                     "format/FrameLayout",
                     "\n                && segment.getLong(at + SEGMENT) == identity.segment();",
                     ";"),
+            edit("wal/LogFrames", "\n                && window.getLong(at(lsn) + FrameLayout.LSN) == lsn;", ";"),
             edit(
-                    "wal/LogScanner",
+                    "wal/LogFrames",
                     "if (validAt(position) && previousOf(position) == previous)",
                     "if (validAt(position))")),
     REWRITE_AN_ACKNOWLEDGED_BLOCK(edit("wal/LogWriter", "        int count = sealed.remaining();\n", """

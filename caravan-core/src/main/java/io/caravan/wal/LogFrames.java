@@ -1,0 +1,178 @@
+package io.caravan.wal;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.FrameLayout;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the frames of a log, whole or damaged: the one at a position, the one that follows another, the next valid one
+ * wherever it is. Nothing that it finds is an error; its callers decide whether to refuse or to go on. It has a window of
+ * one segment in memory, which grows to the largest frame.
+ *
+ * <p>For one thread.
+ */
+public final class LogFrames {
+    /** In place of a position where there is none. */
+    public static final long NOWHERE = -1;
+
+    /** Reads ahead in a log that nobody writes to: few calls for small frames, and the window stays in a cache. */
+    public static final int READ_AHEAD_BYTES = 256 << 10;
+
+    /** Reads what is asked for each time it is asked for, as others may have written to the log since. */
+    public static final int NO_READ_AHEAD = 0;
+
+    private static final int MEBIBYTE_SHIFT = 20;
+    /** What a store with the default settings needs of direct memory beside a log segment, with some to spare. */
+    private static final int OTHER_MEBIBYTES = 16;
+
+    /** Finds the files that have the log's segments. */
+    @FunctionalInterface
+    public interface Files {
+        /** The file of a segment, or null when it is not there. */
+        @Nullable
+        StoreFile file(long segment) throws IOException;
+    }
+
+    /** Takes the blocks in which no valid frame starts. */
+    @FunctionalInterface
+    public interface PassedBlocks {
+        /** Nothing valid starts here; as much of it as it claims to have is in the window. */
+        void passed(long lsn) throws IOException;
+    }
+
+    private final LogGeometry geometry;
+    private final long storeId;
+    private final Files files;
+    private final int readAheadBytes;
+    private ByteBuffer window = ByteBuffer.allocate(0);
+    private long windowLsn;
+
+    public LogFrames(LogGeometry geometry, long storeId, Files files, int readAheadBytes) {
+        this.geometry = geometry;
+        this.storeId = storeId;
+        this.files = files;
+        this.readAheadBytes = readAheadBytes;
+    }
+
+    /** The bytes that were read last; those of a position are at {@link #at}. */
+    public ByteBuffer window() {
+        return window;
+    }
+
+    /** Index in the window of a position that was read last. */
+    public int at(long lsn) {
+        return (int) (lsn - windowLsn);
+    }
+
+    /** Whether a valid frame starts here; all of it is then in the window. */
+    public boolean validAt(long lsn) throws IOException {
+        if (!begunAt(lsn)) {
+            return false;
+        }
+        int payloadBytes = window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
+        return payloadBytes >= 0
+                && payloadBytes <= geometry.remaining(lsn) - FrameLayout.HEADER_BYTES
+                && read(lsn, FrameLayout.HEADER_BYTES + payloadBytes)
+                && FrameLayout.valid(window, at(lsn), identity(lsn));
+    }
+
+    /** Whether something here says that it is the frame of this position; its header is then in the window. */
+    public boolean begunAt(long lsn) throws IOException {
+        return read(lsn, FrameLayout.HEADER_BYTES)
+                && FrameLayout.magicAt(window, at(lsn))
+                && window.getLong(at(lsn) + FrameLayout.LSN) == lsn;
+    }
+
+    /** The frame that follows another: at the position behind it, or first in the next segment; else nowhere. */
+    public long following(long position, long previous) throws IOException {
+        if (validAt(position) && previousOf(position) == previous) {
+            return position;
+        }
+        long inNextSegment = firstBehind(position);
+        if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
+            return inNextSegment;
+        }
+        return NOWHERE;
+    }
+
+    /** The first valid frame of a segment from a position on, whatever stands before it; else nowhere. */
+    public long firstValid(long segment, long from, PassedBlocks blocks) throws IOException {
+        long end = geometry.startOf(segment + 1);
+        for (long lsn = Math.max(from, geometry.firstFrame(segment)); lsn < end; lsn += Blocks.BLOCK_BYTES) {
+            if (validAt(lsn)) {
+                return lsn;
+            }
+            blocks.passed(lsn);
+        }
+        return NOWHERE;
+    }
+
+    /** Where the first frame of the segment behind a position is. */
+    public long firstBehind(long lsn) {
+        return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
+    }
+
+    /** What the frame that was read last says of the one before it. */
+    public long previousOf(long lsn) {
+        return window.getLong(at(lsn) + FrameLayout.PREVIOUS_LSN);
+    }
+
+    /** Where the frame behind the valid one goes that was read last. */
+    public long positionBehind(long lsn) {
+        return geometry.positionAfter(
+                lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
+    }
+
+    /** Payload bytes that a frame here has by its header, if that is right and they are there; else 0. */
+    int claimedBytesAt(long lsn) throws IOException {
+        return read(lsn, FrameLayout.HEADER_BYTES)
+                ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), identity(lsn)))
+                : 0;
+    }
+
+    /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
+    public int fieldsRight(long lsn, long previous) throws IOException {
+        return read(lsn, FrameLayout.HEADER_BYTES)
+                ? FrameLayout.fieldsRight(window, at(lsn), identity(lsn), previous)
+                : 0;
+    }
+
+    private FrameLayout.Identity identity(long lsn) {
+        return new FrameLayout.Identity(lsn, storeId, geometry.segmentOf(lsn));
+    }
+
+    /** Gets so many bytes from a position on into the window; false when they are not there. */
+    boolean read(long lsn, int bytes) throws IOException {
+        if (readAheadBytes > 0 && lsn >= windowLsn && lsn + bytes <= windowLsn + window.limit()) {
+            return true;
+        }
+        StoreFile file = files.file(geometry.segmentOf(lsn));
+        int offset = geometry.offsetOf(lsn);
+        if (file == null || bytes > geometry.remaining(lsn) || bytes > file.size() - offset) {
+            return false;
+        }
+        int length = Math.min(Math.max(bytes, readAheadBytes), geometry.remaining(lsn));
+        if (window.capacity() < length) {
+            window = allocate(Math.max(length, Math.min(2 * window.capacity(), geometry.segmentBytes())), file);
+        }
+        windowLsn = lsn;
+        file.read(window.clear().limit(length), offset);
+        return window.flip().limit() >= bytes;
+    }
+
+    private ByteBuffer allocate(int bytes, StoreFile file) throws IOException {
+        try {
+            return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        } catch (OutOfMemoryError lacking) {
+            long leastMebibytes = (geometry.segmentBytes() >> MEBIBYTE_SHIFT) + OTHER_MEBIBYTES;
+            throw new IOException(
+                    "Java has too little memory to read " + file.path() + " (" + lacking.getMessage()
+                            + "): give it -Xmx" + leastMebibytes + "m or more, by CARAVAN_JAVA_OPTS for a server",
+                    lacking);
+        }
+    }
+}

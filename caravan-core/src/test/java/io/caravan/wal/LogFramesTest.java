@@ -1,0 +1,126 @@
+package io.caravan.wal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Frames and what is between them, in a segment that is many times as long as the window. */
+class LogFramesTest {
+    private static final LogGeometry GEOMETRY = new LogGeometry(16 * LogFrames.READ_AHEAD_BYTES);
+    private static final long STORE = 77;
+    private static final int SMALL = 3 * Blocks.BLOCK_BYTES;
+
+    private final ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private final LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
+    private final List<Long> written = new ArrayList<>();
+    private long tail = GEOMETRY.firstFrame(0);
+
+    @BeforeEach
+    void makeASegment() throws IOException {
+        segments.prepareNext();
+    }
+
+    /** Writes a frame of so many bytes. */
+    private void write(int bytes) throws IOException {
+        ByteBuffer frame = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        long previous = written.isEmpty() ? FrameLayout.NO_FRAME : written.get(written.size() - 1);
+        FrameLayout.Identity identity = new FrameLayout.Identity(tail, STORE, GEOMETRY.segmentOf(tail));
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, identity, previous, bytes - FrameLayout.HEADER_BYTES, 0);
+        segments.file(0).write(frame, tail);
+        written.add(tail);
+        tail = GEOMETRY.positionAfter(tail + bytes);
+    }
+
+    private void damage(long lsn) throws IOException {
+        segments.file(0).write(ByteBuffer.wrap(new byte[] {1}), lsn + FrameLayout.HEADER_BYTES);
+    }
+
+    private LogFrames frames(int readAheadBytes) {
+        return new LogFrames(
+                GEOMETRY, STORE, segment -> segments.ready(segment) ? segments.file(segment) : null, readAheadBytes);
+    }
+
+    private List<Long> followed(LogFrames frames) throws IOException {
+        List<Long> found = new ArrayList<>();
+        long position = GEOMETRY.firstFrame(0);
+        long previous = FrameLayout.NO_FRAME;
+        long next = frames.following(position, previous);
+        while (next != LogFrames.NOWHERE) {
+            found.add(next);
+            previous = next;
+            next = frames.following(frames.positionBehind(next), previous);
+        }
+        return found;
+    }
+
+    @Test
+    void theWindowStaysAsItIsForSmallFramesAndGrowsToALargeOne() throws IOException {
+        for (int i = 0; i < 3 * LogFrames.READ_AHEAD_BYTES / SMALL; i++) {
+            write(SMALL);
+        }
+        LogFrames frames = frames(LogFrames.READ_AHEAD_BYTES);
+        assertThat(followed(frames)).isEqualTo(written);
+        assertThat(frames.window().capacity()).isEqualTo(LogFrames.READ_AHEAD_BYTES);
+
+        write(3 * LogFrames.READ_AHEAD_BYTES);
+        write(SMALL);
+        assertThat(followed(frames)).isEqualTo(written);
+        assertThat(frames.window().capacity()).isEqualTo(3 * LogFrames.READ_AHEAD_BYTES);
+    }
+
+    @Test
+    void withoutReadAheadItHasAFrameInMemoryAndSeesWhatIsWrittenSince() throws IOException {
+        write(SMALL);
+        LogFrames frames = frames(LogFrames.NO_READ_AHEAD);
+        assertThat(frames.validAt(tail)).isFalse();
+        write(SMALL);
+        assertThat(followed(frames)).isEqualTo(written);
+        assertThat(frames.window().capacity()).isEqualTo(SMALL);
+        damage(written.get(1));
+        assertThat(frames.validAt(written.get(1))).isFalse();
+    }
+
+    @Test
+    void aDamagedFrameIsPassedBlockByBlock() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            write(SMALL);
+        }
+        damage(written.get(1));
+        LogFrames frames = frames(LogFrames.READ_AHEAD_BYTES);
+        assertThat(followed(frames)).containsExactly(written.get(0));
+
+        List<Long> passed = new ArrayList<>();
+        assertThat(frames.firstValid(0, written.get(1), passed::add)).isEqualTo(written.get(2));
+        assertThat(passed)
+                .containsExactly(
+                        written.get(1), written.get(1) + Blocks.BLOCK_BYTES, written.get(1) + 2 * Blocks.BLOCK_BYTES);
+        assertThat(frames.fieldsRight(written.get(1), written.get(0))).isEqualTo(5);
+        assertThat(frames.firstValid(0, tail, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+        assertThat(frames.firstValid(1, tail, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+    }
+
+    @Test
+    void aSegmentThatIsCutOffEndsThere() throws IOException {
+        write(SMALL);
+        write(SMALL);
+        DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), (int) (tail - Blocks.BLOCK_BYTES));
+        try (var file = new ImageStorage(cut).open(FileNames.LOG.of(0))) {
+            LogFrames frames = new LogFrames(GEOMETRY, STORE, segment -> file, LogFrames.READ_AHEAD_BYTES);
+            assertThat(frames.validAt(written.get(0))).isTrue();
+            assertThat(frames.validAt(written.get(1))).isFalse();
+            assertThat(frames.begunAt(written.get(1))).isTrue();
+        }
+    }
+}
