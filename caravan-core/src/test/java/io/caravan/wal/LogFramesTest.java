@@ -6,7 +6,7 @@ import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.ImageStorage;
+import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,7 +22,7 @@ class LogFramesTest {
     private static final long STORE = 77;
     private static final int SMALL = 3 * Blocks.BLOCK_BYTES;
 
-    private final ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private final MemoryStorage storage = new MemoryStorage(new DirectoryImage(new TreeMap<>()));
     private final LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
     private final List<Long> written = new ArrayList<>();
     private long tail = GEOMETRY.firstFrame(0);
@@ -116,7 +116,7 @@ class LogFramesTest {
         write(SMALL);
         write(SMALL);
         DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), (int) (tail - Blocks.BLOCK_BYTES));
-        try (var file = new ImageStorage(cut).open(FileNames.LOG.of(0))) {
+        try (var file = new MemoryStorage(cut).open(FileNames.LOG.of(0))) {
             LogFrames frames = new LogFrames(GEOMETRY, STORE, segment -> file, LogFrames.READ_AHEAD_BYTES);
             assertThat(frames.validAt(written.get(0))).isTrue();
             assertThat(frames.validAt(written.get(1))).isFalse();
