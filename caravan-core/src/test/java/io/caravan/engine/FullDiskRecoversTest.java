@@ -102,8 +102,8 @@ class FullDiskRecoversTest {
                 engine.delete(id).join();
             }
             Engine store = engine;
-            Eventually.await("a small append is accepted", () -> accepted(store.append(DOCUMENTS, new byte[1])));
-            Eventually.await("a large append is accepted", () -> accepted(store.append(0, bytes(valueBytes, 0))));
+            awaitAccepted(disk, store, DOCUMENTS, new byte[1]);
+            awaitAccepted(disk, store, 0, bytes(valueBytes, 0));
             AtomicLong refilled = new AtomicLong();
             Eventually.await(
                     "a quarter of what fitted before is accepted",
@@ -112,6 +112,20 @@ class FullDiskRecoversTest {
             engine.close();
         }
         assertThat(Verifier.verify(disk, (step, done, total) -> {}).faults()).isEmpty();
+    }
+
+    /** Fails with why the store refuses it, and what the disk has left. */
+    private static void awaitAccepted(SmallDisk disk, Engine store, long id, byte[] value) {
+        try {
+            Eventually.await("an append is accepted", () -> accepted(store.append(id, value)));
+        } catch (AssertionError late) {
+            Throwable refusal =
+                    store.append(id, value).handle((sequence, why) -> why).join();
+            throw new AssertionError(
+                    value.length + " bytes: " + refusal + "; of " + disk.list() + ", " + disk.usableBytes()
+                            + " bytes are left; " + store.stats(),
+                    late);
+        }
     }
 
     /** Appends until all appends are refused, also after further checkpoints. Returns how many were accepted. */
