@@ -10,7 +10,7 @@ import picocli.CommandLine.TypeConversionException;
 /** The parts that can be measured, in order. */
 enum Part {
     REDIS(RespRates::new),
-    HTTP(HttpAppends::new),
+    HTTP(HttpRates::new),
     TAILS(TailLatencies::new),
     DOCUMENT(DocumentReads::new),
     CONNECTIONS(ConnectionCosts::new);
