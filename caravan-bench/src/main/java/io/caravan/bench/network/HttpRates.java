@@ -3,15 +3,17 @@ package io.caravan.bench.network;
 import io.caravan.bench.load.ClosedLoop;
 import io.caravan.bench.load.HttpAppends;
 import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
 /** Appends over HTTP by connections with one or sixteen outstanding requests each. */
-final class HttpRates implements NetworkMeasure {
+final class HttpRates implements Measure {
     private static final int CONNECTIONS = 64;
     private static final int FEW_STREAMS = 64;
     private static final int MANY_STREAMS = 1_000;
@@ -19,10 +21,12 @@ final class HttpRates implements NetworkMeasure {
     private static final int VALUE_BYTES = 200;
 
     private final Results results = new Results();
+    private final boolean alone;
     private final Duration warmUp;
     private final Duration length;
 
-    HttpRates(boolean quick) {
+    HttpRates(boolean quick, boolean alone) {
+        this.alone = alone;
         warmUp = Duration.ofMillis(quick ? 500 : 3_000);
         length = Duration.ofMillis(quick ? 2_000 : 5_000);
     }
@@ -36,11 +40,13 @@ final class HttpRates implements NetworkMeasure {
             new Load("POST, " + FEW_STREAMS + " streams, " + PIPELINED + " pipelined", FEW_STREAMS, PIPELINED));
 
     @Override
-    public void run(Stage stage) throws IOException, InterruptedException {
-        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
-        for (Subject subject : stage.inTurn(List.of(Caravan.asDelivered(), new ReferenceServer()))) {
+    public void run(Turn turn) throws IOException, InterruptedException {
+        Comparison comparison = new Comparison(results);
+        for (Subject subject : turn.inTurn(List.of(Caravan.asDelivered(), new ReferenceServer()))) {
             for (Load load : LOADS) {
-                stage.with(
+                RunningServer.with(
+                        turn,
+                        alone,
                         subject,
                         load.workload(),
                         results,
