@@ -1,6 +1,8 @@
 package io.caravan.bench.archive;
 
 import io.caravan.bench.Directories;
+import io.caravan.bench.load.ClosedLoop;
+import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
@@ -18,15 +20,16 @@ import java.util.concurrent.TimeUnit;
 /** Durable appends a second, with and without archiving. */
 final class AppendRates implements Measure {
     private static final int CONNECTIONS = 16;
+    private static final int VALUE_BYTES = 200;
 
     private final Results results = new Results();
-    private final SteadyAppends appends;
+    private final ClosedLoop appends;
     private final Duration warmUp;
     private final Duration time;
     private final String often;
 
     AppendRates(boolean quick) {
-        appends = new SteadyAppends(CONNECTIONS, quick ? 50 : 2_000);
+        appends = new ClosedLoop(new RespAppends(VALUE_BYTES), CONNECTIONS, 1, quick ? 50 : 2_000);
         warmUp = Duration.ofMillis(quick ? 250 : 5_000);
         time = Duration.ofMillis(quick ? 1_000 : 15_000);
         often = quick ? "1s" : "2s";
@@ -80,12 +83,12 @@ final class AppendRates implements Measure {
         turn.say(workload(what));
         try (ArchivingServer server = starter.start(work)) {
             appends.run(server.address(), warmUp);
-            SteadyAppends.Outcome outcome = appends.run(server.address(), time);
+            ClosedLoop.Outcome outcome = appends.run(server.address(), time).withoutErrors();
             results.add(
                     new Row(workload(what), "Caravan", "sync: forced before the answer"),
                     new Measurement()
-                            .appendsPerSecond(outcome.count(), time.toNanos())
-                            .latencies(outcome.nanos(), TimeUnit.NANOSECONDS));
+                            .appendsPerSecond(outcome.waits().getTotalCount(), outcome.nanos())
+                            .latencies(outcome.waits(), TimeUnit.NANOSECONDS));
         }
     }
 

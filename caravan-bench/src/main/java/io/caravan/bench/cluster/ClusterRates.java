@@ -1,11 +1,15 @@
 package io.caravan.bench.cluster;
 
+import io.caravan.bench.load.ClosedLoop;
+import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 
@@ -32,16 +36,24 @@ final class ClusterRates implements Measure {
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Contestant contestant : turn.inTurn(contestants)) {
             contestant.run(turn, WORKLOAD, results, running -> {
-                PipelinedAppends.warmUp(contestant, running.address(), quick);
+                contestant.warmUp(running.address(), quick);
                 for (int depth : DEPTHS) {
                     String workload = WORKLOAD + ", P" + depth;
                     turn.say(workload + ", " + contestant.name());
                     results.add(
                             new Row(workload, contestant.name(), contestant.durability()),
-                            new PipelinedAppends(CONNECTIONS, depth).run(contestant, running.address(), time));
+                            measure(contestant, running.address(), depth));
                 }
             });
         }
+    }
+
+    private Measurement measure(Contestant contestant, InetSocketAddress server, int depth) throws IOException {
+        RespAppends together = contestant.appends(new byte[Contestant.VALUE_BYTES], depth);
+        return new ClosedLoop(together, CONNECTIONS, 1, Contestant.LISTS)
+                .run(server, time)
+                .withoutErrors()
+                .measurement(depth);
     }
 
     @Override
@@ -51,8 +63,8 @@ final class ClusterRates implements Measure {
                 "Values of 200 bytes onto 10,000 lists over " + CONNECTIONS
                         + " connections, each of which sends as many"
                         + " together as `P` says, to one list, and waits for all answers; the times are those waits. For"
-                        + " Redis a `WAIT 1` is sent behind them. The client has a thread for each connection, and"
-                        + " shares the cores with all hosts.",
+                        + " Redis a `WAIT 1` is sent behind them. The client is one thread, which shares the"
+                        + " cores with all hosts.",
                 results);
     }
 }

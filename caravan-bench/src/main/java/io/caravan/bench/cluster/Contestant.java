@@ -1,14 +1,16 @@
 package io.caravan.bench.cluster;
 
+import io.caravan.bench.load.ClosedLoop;
+import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.Redis;
 import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
-import io.caravan.bench.server.RespConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +25,16 @@ import org.jspecify.annotations.Nullable;
  */
 record Contestant(
         String name, String durability, @Nullable String missing, List<String> confirmation, Starter starter) {
+    static final int VALUE_BYTES = 200;
+    static final int LISTS = 10_000;
+
     private static final String WAIT_MILLIS = "60000";
+    private static final int WARM_UP_CONNECTIONS = 50;
+    private static final int WARM_UP_DEPTH = 16;
+    /** Three JVMs on a few cores have compiled what they need no sooner. */
+    private static final Duration WARM_UP = Duration.ofSeconds(20);
+
+    private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);
 
     /** Starts the system, fresh, with its files below a directory on the disk to measure. */
     @FunctionalInterface
@@ -95,20 +106,15 @@ record Contestant(
         }
     }
 
-    /** Appends values, all sent together, and returns when they are as durable as promised. */
-    void append(RespConnection connection, int depth, String list, byte[] value) throws IOException {
-        for (int i = 0; i < depth; i++) {
-            connection.write(RespConnection.ascii("RPUSH"), RespConnection.ascii(list), value);
-        }
-        if (!confirmation.isEmpty()) {
-            connection.write(confirmation.stream().map(RespConnection::ascii).toArray(byte[][]::new));
-        }
-        connection.flush();
-        for (int i = 0; i < depth; i++) {
-            connection.receiveAnswer();
-        }
-        if (!confirmation.isEmpty() && "0".equals(connection.receiveAnswer().text())) {
-            throw new IOException(name + ": no replica has confirmed within " + WAIT_MILLIS + " ms");
-        }
+    /** Appends of this value, so many together, which are answered when they are as durable as promised. */
+    RespAppends appends(byte[] value, int together) {
+        return new RespAppends(value, together, confirmation);
+    }
+
+    /** Has a server that was just started do for a while what is measured next. */
+    void warmUp(InetSocketAddress server, boolean quick) throws IOException {
+        new ClosedLoop(appends(new byte[VALUE_BYTES], WARM_UP_DEPTH), WARM_UP_CONNECTIONS, 1, LISTS)
+                .run(server, quick ? QUICK_WARM_UP : WARM_UP)
+                .withoutErrors();
     }
 }

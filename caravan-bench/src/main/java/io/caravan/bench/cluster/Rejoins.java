@@ -1,6 +1,7 @@
 package io.caravan.bench.cluster;
 
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.load.ClosedLoop;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -25,7 +27,9 @@ final class Rejoins implements Measure {
     private static final Figure OF_COPIES = new Figure("this / copied twice", "%,.2f");
     private static final long MB = 1_000_000;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
-    private static final PipelinedAppends APPENDS = new PipelinedAppends(16, 16, 4096);
+    private static final int CONNECTIONS = 16;
+    private static final int TOGETHER = 16;
+    private static final int VALUE_BYTES = 4096;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** Less of the Raft log than the host lacks, so that it must be sent files. */
@@ -83,10 +87,14 @@ final class Rejoins implements Measure {
     private void append(ThreeHosts hosts, Duration patience) throws IOException, InterruptedException {
         ProgressLine progress = new ProgressLine(System.err);
         AtomicLong left = new AtomicLong(bytes);
+        byte[] value = new byte[VALUE_BYTES];
+        new SplittableRandom(1).nextBytes(value);
+        ClosedLoop appends =
+                new ClosedLoop(Contestant.threeHosts().appends(value, TOGETHER), CONNECTIONS, 1, Contestant.LISTS);
         long start = System.nanoTime();
         while (left.get() > 0) {
             try {
-                APPENDS.run(Contestant.threeHosts(), hosts.address(), () -> goesOn(left, progress), patience);
+                appends.run(hosts.address(), () -> goesOn(left, progress)).withoutErrors();
             } catch (IOException refused) {
                 if (System.nanoTime() - start > patience.toNanos()) {
                     throw refused;
@@ -97,10 +105,8 @@ final class Rejoins implements Measure {
     }
 
     private static boolean goesOn(AtomicLong left, ProgressLine progress) {
-        long now = left.getAndAdd(-(long) APPENDS.depth() * APPENDS.valueBytes());
-        synchronized (progress) {
-            progress.show(() -> "appends: " + Math.max(0, now) / MB + " MB left");
-        }
+        long now = left.getAndAdd(-(long) TOGETHER * VALUE_BYTES);
+        progress.show(() -> "appends: " + Math.max(0, now) / MB + " MB left");
         return now > 0;
     }
 
@@ -109,7 +115,7 @@ final class Rejoins implements Measure {
         return new Table(
                 "A host that comes back",
                 "`kill -9` of a host that follows; then as many bytes are appended as it is to be behind by, in values of "
-                        + APPENDS.valueBytes()
+                        + VALUE_BYTES
                         + " random bytes; then it is started again: the seconds from then until it answers, and until it"
                         + " has forced and applied everything. It hears what it lacks of the Raft log, of which 4 GiB"
                         + " are kept by default; or is sent the files of the leader's store, and verifies them, as"

@@ -1,8 +1,11 @@
 package io.caravan.bench.hostloss;
 
+import io.caravan.bench.torture.ListModel;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +31,39 @@ final class DocumentHistory {
     private final List<Moment> moments = new ArrayList<>();
     private long stamps;
 
+    /** The document after one of its changes. */
+    private static final class Moment {
+        /** Null when the document does not exist. */
+        private final @Nullable ListModel list;
+
+        private boolean answered;
+        private long answeredNanos;
+
+        Moment(@Nullable ListModel list) {
+            this.list = list;
+        }
+
+        /** Whether the server had acknowledged the change by then. */
+        boolean answeredBy(long nanos) {
+            return answered && answeredNanos - nanos <= 0;
+        }
+
+        /** Whether the found document, or its absence, matches this moment: sequences, values and all their bytes. */
+        boolean is(@Nullable ListModel found) {
+            return list == null || found == null ? list == found : list.difference(found) == null;
+        }
+
+        @Override
+        public String toString() {
+            return list == null ? "missing" : list.toString();
+        }
+    }
+
     /** Creates the history of a document that does not exist yet. */
     DocumentHistory(int number) {
         this.number = number;
         name = DocumentValues.name(number);
-        moments.add(new Moment(number, null, 0, 0));
+        moments.add(new Moment(null));
     }
 
     byte[] name() {
@@ -44,38 +75,47 @@ final class DocumentHistory {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** The latest state, if every request was carried out. */
-    Moment last() {
+    /** The document, if every request was carried out; null when it does not exist. */
+    @Nullable
+    ListModel latest() {
+        return last().list;
+    }
+
+    private Moment last() {
         return moments.get(moments.size() - 1);
     }
 
     /** Records an append and creates its values. Creates the document if it does not exist. */
     List<byte[]> append(int count) {
-        Moment last = last();
-        Life life = last.life() == null ? new Life() : last.life();
+        ListModel before = latest();
+        ListModel list = before == null ? new ListModel(0) : before.copy();
         List<byte[]> values = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             long stamp = stamps++;
-            life.add(stamp);
-            values.add(DocumentValues.value(number, stamp));
+            byte[] value = DocumentValues.value(number, stamp);
+            list.append(ByteBuffer.wrap(value), "value number " + stamp);
+            values.add(value);
         }
-        moments.add(new Moment(number, life, last.firstSequence(), last.nextSequence() + count));
+        moments.add(new Moment(list));
         return values;
     }
 
     /** Records a trim of the values before a sequence. */
     void trim(long firstSequence) {
-        moments.add(new Moment(number, last().life(), firstSequence, last().nextSequence()));
+        ListModel list = Objects.requireNonNull(latest()).copy();
+        list.trimTo(firstSequence);
+        moments.add(new Moment(list));
     }
 
     /** Records a deletion. */
     void delete() {
-        moments.add(new Moment(number, null, 0, 0));
+        moments.add(new Moment(null));
     }
 
     /** Records that the last change has been answered. */
     void answered(long nanos) {
-        last().answered(nanos);
+        last().answered = true;
+        last().answeredNanos = nanos;
     }
 
     /**
@@ -84,7 +124,7 @@ final class DocumentHistory {
      * @param found null when the document does not exist
      * @param mustNanos changes answered by then must be included
      */
-    Finding find(@Nullable FoundDocument found, long mustNanos) {
+    Finding find(@Nullable ListModel found, long mustNanos) {
         int certain = certain(mustNanos);
         int at = moments.size() - 1;
         while (at >= 0 && !moments.get(at).is(found)) {
@@ -102,18 +142,14 @@ final class DocumentHistory {
         Moment found = moments.get(finding.moment());
         moments.clear();
         moments.add(found);
-        if (found.life() != null) {
-            found.life().cut(found.nextSequence());
-        }
     }
 
     private Finding finding(@Nullable String problem, int at) {
         int lost = 0;
-        for (int i = at + 1; i < moments.size() && moments.get(i).answered(); i++) {
+        for (int i = at + 1; i < moments.size() && moments.get(i).answered; i++) {
             lost++;
         }
-        return new Finding(
-                problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).answeredNanos());
+        return new Finding(problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).answeredNanos);
     }
 
     /** The last moment that the document must have reached. The first one needs no answer: it is the initial state. */
@@ -126,19 +162,17 @@ final class DocumentHistory {
     }
 
     private String tooOld(int at, int certain, long mustNanos) {
-        long lateMillis =
-                TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).answeredNanos());
+        long lateMillis = TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).answeredNanos);
         return this + " is as it was (" + moments.get(at) + ") before " + (certain - at)
                 + " changes that the archive must contain, the first of them answered " + lateMillis
                 + " ms before the limit; must be at least: " + moments.get(certain);
     }
 
-    private String neverSo(@Nullable FoundDocument found, int certain) {
+    private String neverSo(@Nullable ListModel found, int certain) {
         String was = this + (found == null ? " does not exist" : " has " + found);
         for (Moment moment : moments) {
-            if (found != null && moment.hasSequencesOf(found)) {
-                return was + ", but the value at " + moment.wrongSequence(found) + ", or their number, differs from"
-                        + " what was appended";
+            if (found != null && moment.list != null && found.toString().equals(moment.toString())) {
+                return was + ", but should be as appended: it " + moment.list.difference(found);
             }
         }
         return was + ", which matches no moment of its history; must be at least: " + moments.get(certain)

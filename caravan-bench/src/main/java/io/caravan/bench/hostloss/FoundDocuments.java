@@ -2,8 +2,10 @@ package io.caravan.bench.hostloss;
 
 import io.caravan.bench.server.RespConnection;
 import io.caravan.bench.server.RespConnection.Reply;
+import io.caravan.bench.torture.ListModel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,7 @@ final class FoundDocuments implements AutoCloseable {
 
     /** Reads a whole document; null when it does not exist. */
     @Nullable
-    FoundDocument read(byte[] name) throws IOException {
+    ListModel read(byte[] name) throws IOException {
         List<byte[]> info =
                 connection.call(RespConnection.ascii("CARAVAN.INFO"), name).values();
         if (info == null) {
@@ -32,7 +34,18 @@ final class FoundDocuments implements AutoCloseable {
         Reply values = connection.call(
                 RespConnection.ascii("LRANGE"), name, RespConnection.ascii("0"), RespConnection.ascii("-1"));
         List<byte[]> all = values.values();
-        return new FoundDocument(field(info, "first"), field(info, "next"), all == null ? List.of() : all);
+        return document(field(info, "first"), field(info, "next"), all == null ? List.of() : all);
+    }
+
+    /** Puts a document together from its sequences and values, which must fit. */
+    static ListModel document(long first, long next, List<byte[]> values) throws IOException {
+        ListModel list = new ListModel(first);
+        values.forEach(value -> list.append(ByteBuffer.wrap(value), "another value of " + value.length + " bytes"));
+        if (list.nextSequence() != next) {
+            throw new IOException("CARAVAN.INFO gives the sequences from " + first + " to " + next
+                    + ", exclusive, but LRANGE returns " + values.size() + " values");
+        }
+        return list;
     }
 
     private static long field(List<byte[]> info, String name) throws IOException {

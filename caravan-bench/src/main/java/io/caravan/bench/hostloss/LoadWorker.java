@@ -2,10 +2,12 @@ package io.caravan.bench.hostloss;
 
 import io.caravan.bench.server.RespConnection;
 import io.caravan.bench.server.RespConnection.Reply;
+import io.caravan.bench.torture.ListModel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -78,17 +80,15 @@ final class LoadWorker {
     }
 
     private void change(DocumentHistory document) throws IOException {
-        Moment last = document.last();
-        long held = last.nextSequence() - last.firstSequence();
-        if (held > (document.large() ? LARGE_LONG : LONG)) {
-            trim(document, last.nextSequence() - random.nextInt(document.large() ? LARGE_KEPT : 4));
-            return;
-        }
+        ListModel latest = document.latest();
+        int held = latest == null ? 0 : latest.count();
         int dice = random.nextInt(100);
-        if (last.life() == null || dice < 80) {
+        if (latest != null && held > (document.large() ? LARGE_LONG : LONG)) {
+            trim(document, latest.nextSequence() - random.nextInt(document.large() ? LARGE_KEPT : 4));
+        } else if (latest == null || dice < 80) {
             append(document);
         } else if (dice < 95) {
-            trim(document, last.firstSequence() + random.nextLong(held + 1));
+            trim(document, latest.firstSequence() + random.nextLong(held + 1));
         } else {
             delete(document, held);
         }
@@ -96,10 +96,9 @@ final class LoadWorker {
 
     private void append(DocumentHistory document) throws IOException {
         List<byte[]> values = document.append(1 + random.nextInt(document.large() ? 2 : MAX_APPENDED));
-        Moment after = document.last();
         List<byte[]> words = new ArrayList<>(List.of(RespConnection.ascii("RPUSH"), document.name()));
         words.addAll(values);
-        call(document, after.nextSequence() - after.firstSequence(), words.toArray(byte[][]::new));
+        call(document, Objects.requireNonNull(document.latest()).count(), words.toArray(byte[][]::new));
     }
 
     private void trim(DocumentHistory document, long firstSequence) throws IOException {

@@ -5,6 +5,7 @@ import io.caravan.VerifyReport;
 import io.caravan.bench.hostloss.DocumentHistory.Finding;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.server.ServerProcess;
+import io.caravan.bench.torture.ListModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,18 +99,25 @@ final class RestoredRound {
     private void compare(FoundDocuments server) throws IOException {
         long count = server.count();
         for (DocumentHistory document : documents) {
-            FoundDocument found = server.read(document.name());
-            there += found == null ? 0 : 1;
-            Finding finding = document.find(found, lost.mustNanos());
-            add(finding.problem());
-            if (finding.problem() == null) {
-                account(finding);
-                document.continueFrom(finding);
+            try {
+                compare(document, server.read(document.name()));
+            } catch (IOException unreadable) {
+                problems.add(document + " cannot be read: " + unreadable.getMessage());
             }
         }
         if (count != there) {
             problems.add("the restored store has " + count + " documents, of which only " + there + " were ever"
                     + " written");
+        }
+    }
+
+    private void compare(DocumentHistory document, @Nullable ListModel found) {
+        there += found == null ? 0 : 1;
+        Finding finding = document.find(found, lost.mustNanos());
+        add(finding.problem());
+        if (finding.problem() == null) {
+            account(finding);
+            document.continueFrom(finding);
         }
     }
 

@@ -5,7 +5,7 @@
  * <p>{@link io.caravan.bench.hostloss.HostLossMain} runs rounds of {@link io.caravan.bench.hostloss.HostLossDrill}. In
  * a round, the {@link io.caravan.bench.hostloss.Load}'s connections write to their own documents, one request after
  * another, and record in each document's {@link io.caravan.bench.hostloss.DocumentHistory} their requests and the times
- * of the answers. A restored document ({@link io.caravan.bench.hostloss.FoundDocument}) must match one moment of its
+ * of the answers. A restored document must match one moment of its
  * history, no earlier than the last one that the archive must contain.
  */
 @NullMarked

@@ -8,7 +8,7 @@ public interface AnswerReader {
     /** Notified of each answer, in order. */
     interface Answers {
         /** Another request has been answered; {@code error} when the answer is an error. */
-        void answered(boolean error);
+        void answered(boolean error) throws IOException;
     }
 
     /**

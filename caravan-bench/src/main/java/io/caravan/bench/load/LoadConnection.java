@@ -22,7 +22,7 @@ final class LoadConnection implements AutoCloseable {
     /** Notified of each answer. */
     interface Answers {
         /** The request that was due at this time has been answered; {@code error} when the answer is an error. */
-        void answered(long dueNanos, boolean error);
+        void answered(long dueNanos, boolean error) throws IOException;
     }
 
     private final SocketChannel channel;

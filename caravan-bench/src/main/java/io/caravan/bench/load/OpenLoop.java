@@ -2,10 +2,6 @@ package io.caravan.bench.load;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
@@ -78,7 +74,6 @@ public final class OpenLoop {
     private final InetSocketAddress server;
     private final Random random;
     private final Histogram late = new Histogram(3);
-    private final List<LoadConnection> connections = new ArrayList<>();
     private long errors;
 
     public OpenLoop(Plan plan, Protocol protocol, InetSocketAddress server) {
@@ -109,22 +104,15 @@ public final class OpenLoop {
      * @throws IOException when the server cannot be reached or closes a connection
      */
     public Outcome run() throws IOException {
-        try (Selector selector = Selector.open()) {
-            for (int i = 0; i < plan.connections(); i++) {
-                connections.add(new LoadConnection(server, selector, protocol.answers()));
-            }
+        try (Connections connections = new Connections(server, plan.connections(), protocol)) {
             Timeline timeline = new Timeline(System.nanoTime(), plan.seconds());
-            sendAll(selector, timeline);
-            awaitAnswers(selector, timeline);
-            return new Outcome(timeline, late, errors, abandon(timeline));
-        } finally {
-            for (LoadConnection connection : connections) {
-                connection.close();
-            }
+            sendAll(connections, timeline);
+            awaitAnswers(connections, timeline);
+            return new Outcome(timeline, late, errors, abandon(connections, timeline));
         }
     }
 
-    private void sendAll(Selector selector, Timeline timeline) throws IOException {
+    private void sendAll(Connections connections, Timeline timeline) throws IOException {
         double nanosEach = 1e9 / plan.rate();
         long sent = 0;
         long nextDue = timeline.startNanos();
@@ -133,43 +121,35 @@ public final class OpenLoop {
             if (now - nextDue >= 0) {
                 late.recordValue((now - nextDue) / 1000);
                 byte[] request = protocol.append(random.nextInt(plan.documents()));
-                connections.get((int) (sent % plan.connections())).send(request, nextDue);
+                connections.all().get((int) (sent % plan.connections())).send(request, nextDue);
                 timeline.sent(now);
                 sent++;
                 nextDue = timeline.startNanos() + (long) (sent * nanosEach);
             } else {
-                receive(selector, timeline);
+                receive(connections, timeline);
             }
         }
     }
 
-    private void awaitAnswers(Selector selector, Timeline timeline) throws IOException {
+    private void awaitAnswers(Connections connections, Timeline timeline) throws IOException {
         long end = System.nanoTime() + PATIENCE_NANOS;
-        while (System.nanoTime() - end < 0
-                && connections.stream().anyMatch(c -> !c.unanswered().isEmpty())) {
-            receive(selector, timeline);
+        while (System.nanoTime() - end < 0 && connections.waiting()) {
+            receive(connections, timeline);
         }
     }
 
-    private void receive(Selector selector, Timeline timeline) throws IOException {
-        selector.selectNow();
-        for (SelectionKey key : selector.selectedKeys()) {
-            ((LoadConnection) key.attachment()).receive((dueNanos, error) -> {
-                timeline.answered(dueNanos, System.nanoTime(), error);
-                errors += error ? 1 : 0;
-            });
-        }
-        selector.selectedKeys().clear();
-        for (LoadConnection connection : connections) {
-            connection.sendRest();
-        }
+    private void receive(Connections connections, Timeline timeline) throws IOException {
+        connections.serve(0, (connection, dueNanos, error) -> {
+            timeline.answered(dueNanos, System.nanoTime(), error);
+            errors += error ? 1 : 0;
+        });
     }
 
     /** Records the unanswered requests and returns their number. */
-    private long abandon(Timeline timeline) {
+    private static long abandon(Connections connections, Timeline timeline) {
         long now = System.nanoTime();
         long count = 0;
-        for (LoadConnection connection : connections) {
+        for (LoadConnection connection : connections.all()) {
             connection.unanswered().forEach(dueNanos -> timeline.abandoned(dueNanos, now));
             count += connection.unanswered().size();
         }

@@ -1,32 +1,61 @@
 package io.caravan.bench.load;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
-/** RPUSH over RESP; each answer is one line. */
+/**
+ * RPUSH over RESP. Several to one document may be sent together as one append, and a command behind them, such as
+ * {@code WAIT}, by whose answer they are durable.
+ */
 public final class RespAppends implements Protocol {
     private static final byte MARK = '*';
     private static final byte[] ANSWER = {':', '1', '\r', '\n'};
 
     private final byte[] tail;
+    private final int together;
+    private final byte[] confirmation;
+    private final int lines;
 
     /**
-     * Appends values of one length.
+     * Appends values of one length, each by a command of its own.
      *
      * @param valueBytes length of the values
      */
     public RespAppends(int valueBytes) {
-        tail = ("\r\n$" + valueBytes + "\r\n" + "x".repeat(valueBytes) + "\r\n").getBytes(StandardCharsets.US_ASCII);
+        this("x".repeat(valueBytes).getBytes(StandardCharsets.US_ASCII), 1, List.of());
+    }
+
+    /**
+     * Appends one value again and again.
+     *
+     * @param together number of commands that are sent together as one append
+     * @param confirmation the words of a command behind them, which must not answer 0; empty for none
+     */
+    public RespAppends(byte[] value, int together, List<String> confirmation) {
+        byte[] head = ("\r\n$" + value.length + "\r\n").getBytes(StandardCharsets.US_ASCII);
+        this.tail = ByteBuffer.allocate(head.length + value.length + 2)
+                .put(head)
+                .put(value)
+                .put((byte) '\r')
+                .put((byte) '\n')
+                .array();
+        this.together = together;
+        this.confirmation = (confirmation.isEmpty() ? "" : String.join(" ", confirmation) + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        this.lines = together + (confirmation.isEmpty() ? 0 : 1);
     }
 
     @Override
     public byte[] append(int document) {
         String name = "load:" + document;
         byte[] head = ("*3\r\n$5\r\nRPUSH\r\n$" + name.length() + "\r\n" + name).getBytes(StandardCharsets.US_ASCII);
-        byte[] request = new byte[head.length + tail.length];
-        System.arraycopy(head, 0, request, 0, head.length);
-        System.arraycopy(tail, 0, request, head.length, tail.length);
-        return request;
+        ByteBuffer request = ByteBuffer.allocate(together * (head.length + tail.length) + confirmation.length);
+        for (int i = 0; i < together; i++) {
+            request.put(head).put(tail);
+        }
+        return request.put(confirmation).array();
     }
 
     @Override
@@ -44,21 +73,26 @@ public final class RespAppends implements Protocol {
         return ANSWER;
     }
 
-    /** Treats a line that is not a number as an error. */
-    private static final class Lines implements AnswerReader {
-        private boolean starts = true;
+    /** Each answer is one line. One that is not a number, or 0, is an error. */
+    private final class Lines implements AnswerReader {
+        private int position;
+        private int complete;
         private boolean error;
 
         @Override
-        public void read(ByteBuffer bytes, Answers answers) {
+        public void read(ByteBuffer bytes, Answers answers) throws IOException {
             while (bytes.hasRemaining()) {
                 byte next = bytes.get();
-                if (starts) {
-                    error = next != ':';
-                    starts = false;
-                } else if (next == '\n') {
-                    starts = true;
+                error |= position == 0 && next != ':' || position == 1 && next == '0';
+                position++;
+                if (next == '\n') {
+                    position = 0;
+                    complete++;
+                }
+                if (complete == lines) {
                     answers.answered(error);
+                    complete = 0;
+                    error = false;
                 }
             }
         }

@@ -9,16 +9,13 @@ import java.time.Duration;
 record CpuTimes(long serverNanos, long clientNanos) {
     private static final double MICROS_PER_NANO = 1e-3;
 
-    /** Waits for the end of the window, and returns the time used in it. */
-    static CpuTimes during(Window window, RunningServer server) throws IOException, InterruptedException {
-        window.awaitStart();
-        CpuTimes before = now(server);
-        window.awaitEnd();
-        CpuTimes after = now(server);
-        return new CpuTimes(after.serverNanos - before.serverNanos, after.clientNanos - before.clientNanos);
+    /** The times since an earlier moment. */
+    CpuTimes since(CpuTimes before) {
+        return new CpuTimes(serverNanos - before.serverNanos, clientNanos - before.clientNanos);
     }
 
-    private static CpuTimes now(RunningServer server) throws IOException {
+    /** The times so far. */
+    static CpuTimes now(RunningServer server) throws IOException {
         long client = ProcessHandle.current()
                 .info()
                 .totalCpuDuration()

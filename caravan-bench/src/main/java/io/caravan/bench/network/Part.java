@@ -1,50 +1,36 @@
 package io.caravan.bench.network;
 
-import java.util.Arrays;
+import io.caravan.bench.report.Measure;
 import java.util.Locale;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** The parts that can be measured, in order. */
 enum Part {
     REDIS(RespRates::new),
-    HTTP(HttpAppends::new),
-    TAILS(TailLatencies::new),
-    DOCUMENT(DocumentReads::new),
-    CONNECTIONS(ConnectionCosts::new);
+    HTTP(HttpRates::new);
 
-    private final Function<Boolean, NetworkMeasure> measure;
+    private final Maker maker;
 
-    Part(Function<Boolean, NetworkMeasure> measure) {
-        this.measure = measure;
+    Part(Maker maker) {
+        this.maker = maker;
     }
 
-    /** Creates the measure; a quick one shows that it works, but not how fast it is. */
-    NetworkMeasure measure(boolean quick) {
-        return measure.apply(quick);
+    private interface Maker {
+        Measure make(boolean quick, boolean alone);
+    }
+
+    /**
+     * Creates the measure.
+     *
+     * @param quick whether it only has to show that it works, but not how fast it is
+     * @param alone whether Caravan is measured without its peers
+     */
+    Measure measure(boolean quick, boolean alone) {
+        return maker.make(quick, alone);
     }
 
     /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Parses the name on the command line. */
-    static final class Converter implements ITypeConverter<Part> {
-        @Override
-        public Part convert(String text) {
-            return Arrays.stream(values())
-                    .filter(part -> part.toString().equals(text))
-                    .findAny()
-                    .orElseThrow(() -> new TypeConversionException(
-                            "no part is called " + text + "; the parts are" + " " + names()));
-        }
-
-        private static String names() {
-            return Arrays.stream(values()).map(Part::toString).collect(Collectors.joining(", "));
-        }
     }
 }

@@ -1,14 +1,16 @@
 package io.caravan.bench.network;
 
 import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.List;
 
 /** Requests a second over RESP at several pipelining depths, and the server's processor time for each. */
-final class RespRates implements NetworkMeasure {
+final class RespRates implements Measure {
     private static final String WORKLOAD = "RPUSH";
     private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.forced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
@@ -20,27 +22,29 @@ final class RespRates implements NetworkMeasure {
     private static final int QUICK_DIVISOR = 100;
 
     private final Results results = new Results();
+    private final boolean alone;
     private final int divisor;
 
-    RespRates(boolean quick) {
+    RespRates(boolean quick, boolean alone) {
+        this.alone = alone;
         divisor = quick ? QUICK_DIVISOR : 1;
     }
 
     @Override
-    public void run(Stage stage) throws IOException, InterruptedException {
+    public void run(Turn turn) throws IOException, InterruptedException {
         String missing = RedisBenchmark.missing();
         if (missing != null) {
             results.absent(WORKLOAD, Caravan.NAME, missing);
             return;
         }
-        RedisBenchmark benchmark = new RedisBenchmark(stage.work());
-        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
-        for (Subject subject : stage.inTurn(SUBJECTS)) {
-            stage.with(subject, WORKLOAD, results, server -> {
+        RedisBenchmark benchmark = new RedisBenchmark(turn.work());
+        Comparison comparison = new Comparison(results);
+        for (Subject subject : turn.inTurn(SUBJECTS)) {
+            RunningServer.with(turn, alone, subject, WORKLOAD, results, server -> {
                 benchmark.run(server.resp(), WARM_UP_DEPTH, WARM_UP_COUNT / divisor);
                 for (int i = 0; i < DEPTHS.length; i++) {
                     String workload = WORKLOAD + ", -P " + DEPTHS[i];
-                    stage.say(workload + ", " + subject.name());
+                    turn.say(workload + ", " + subject.name());
                     Measurement measurement = measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor);
                     comparison.add(workload, subject, measurement);
                 }

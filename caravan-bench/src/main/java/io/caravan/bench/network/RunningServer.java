@@ -2,6 +2,8 @@ package io.caravan.bench.network;
 
 import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Directories;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -49,6 +51,30 @@ public final class RunningServer implements AutoCloseable {
         return server;
     }
 
+    /** A task on a running server. */
+    @FunctionalInterface
+    public interface Task {
+        void run(RunningServer server) throws IOException, InterruptedException;
+    }
+
+    /**
+     * Starts a system, runs the task and stops the system; when it cannot run here, the results say why.
+     *
+     * @param alone whether Caravan is measured without its peers
+     */
+    public static void with(Turn turn, boolean alone, Subject subject, String workload, Results results, Task task)
+            throws IOException, InterruptedException {
+        String missing = alone && !(subject instanceof Caravan) ? "left out by --alone" : subject.missing();
+        if (missing != null) {
+            results.absent(workload, subject.name(), missing);
+            return;
+        }
+        turn.say(workload + ", " + subject.name());
+        try (RunningServer server = start(subject, turn.work())) {
+            task.run(server);
+        }
+    }
+
     private void awaitAnnouncement() throws IOException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!process.output().contains(subject.announcement())) {
@@ -80,15 +106,6 @@ public final class RunningServer implements AutoCloseable {
     /** Processor time that the server has used, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.cpuTime();
-    }
-
-    ServerMemory memory() throws IOException {
-        return ServerMemory.of(process.pid());
-    }
-
-    /** Bytes of live objects on the heap, after a full collection. The server must be a JVM. */
-    long liveHeapBytes() throws IOException {
-        return LiveHeap.bytes(process.pid(), directory.resolve("heap"));
     }
 
     /** Kills the server, because its data is no longer needed. */

@@ -30,19 +30,13 @@ public final class ServerCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "PART",
-            converter = Part.Converter.class,
             description = {
-                "what to measure; default: all.",
+                "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
                 "redis: requests a second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50 connections, at"
                         + " -P 1, 16 and 64, and the server's processor time. Peers: Redis with appendfsync always,"
                         + " Redis without persistence.",
                 "http: durable appends a second over HTTP from 64 connections, with one or 16 outstanding requests"
-                        + " on each. Peer: the Durable Streams reference server on Node, with file storage.",
-                "tails: time from when an append over HTTP is due until a client that follows the stream has its"
-                        + " value, by long poll and by server-sent events. Peer: as above.",
-                "document: reads of one document of 1 GiB, in values of 64 KiB and of 1 KiB, by LRANGE and by GET,"
-                        + " from a server with 64 MiB of heap; its memory before and after. Peer, for LRANGE: Redis.",
-                "connections: the server's memory for 10,000 idle connections and for 1,000 live tails."
+                        + " on each. Peer: the Durable Streams reference server on Node, with file storage."
             })
     private @Nullable List<Part> only;
 
@@ -62,8 +56,7 @@ public final class ServerCommand implements Callable<Integer> {
         List<Part> parts = only == null ? List.copyOf(EnumSet.allOf(Part.class)) : only;
         boolean quick = course.quick();
         return Stream.concat(
-                        Stream.of(new MachineLimits(quick)),
-                        parts.stream().map(part -> part.measure(quick).on(alone)))
+                        Stream.of(new MachineLimits(quick)), parts.stream().map(part -> part.measure(quick, alone)))
                 .toList();
     }
 }

@@ -33,9 +33,9 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  replay session.json.gz                             a store in this process",
-            "  replay session.json.gz --kill 5                    a store in a child process, killed 5 times",
+            "  replay session.json.gz --kill 5                    a new server, killed 5 times",
             "  replay session.json.gz --server 127.0.0.1:6380     a running server",
-            "  replay session.json.gz --server spawn --kill 5     a new server, killed 5 times"
+            "  replay session.json.gz --server spawn              a new server"
         })
 public final class ReplayMain implements Callable<Integer> {
     private static final String SPAWN = "spawn";
@@ -51,13 +51,13 @@ public final class ReplayMain implements Callable<Integer> {
             names = "--server",
             paramLabel = "HOST:PORT|spawn",
             description = "replay over RESP against this server, or with spawn against a new one; default: an"
-                    + " embedded store")
+                    + " embedded store, or with --kill a new server")
     private @Nullable String server;
 
     @Option(
             names = "--kill",
             paramLabel = "N",
-            description = "kill the store's process with SIGKILL N times during the replay; reopen, check and continue")
+            description = "kill the server with SIGKILL N times during the replay; start it again, check and continue")
     private int kills;
 
     @Option(
@@ -127,12 +127,10 @@ public final class ReplayMain implements Callable<Integer> {
         Path store = own.resolve("data");
         Path log = own.resolve("process.log");
         String key = "replay:" + file.getFileName() + ":" + seed;
-        if (server == null) {
-            return kills > 0
-                    ? new HostedTarget(store, log)
-                    : new EmbeddedTarget("embedded, durable", () -> DurableListStore.open(store));
+        if (server == null && kills == 0) {
+            return new EmbeddedTarget("embedded, durable", () -> DurableListStore.open(store));
         }
-        return server.equals(SPAWN)
+        return server == null || server.equals(SPAWN)
                 ? RespTarget.spawned(new ServerProcess(store, log), key)
                 : RespTarget.running(address(server), key);
     }

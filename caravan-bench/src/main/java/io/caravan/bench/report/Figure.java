@@ -20,7 +20,6 @@ public record Figure(String title, String format) {
     public static final Figure REQUESTS_PER_SECOND = new Figure("requests/s", "%,.0f");
     public static final Figure GB_PER_SECOND = new Figure("GB/s", "%,.2f");
     public static final Figure CARAVAN_RATIO = new Figure("Caravan / this", "%,.2f");
-    public static final Figure PEER_RATIO = new Figure("this / Caravan", "%,.2f");
     public static final Figure SERVER_CPU_MICROS = new Figure("server CPU, us a request", "%,.1f");
     public static final Figure CLIENT_CPU_MICROS = new Figure("client CPU, us a request", "%,.1f");
     public static final Figure P50_NANOS = new Figure("p50, ns", "%,.0f");
@@ -35,15 +34,6 @@ public record Figure(String title, String format) {
     public static final Figure CLIENT_LATE_P999_MILLIS = new Figure("client late, p99.9, ms", "%,.2f");
     public static final Figure CLIENT_LATE_MAX_MILLIS = new Figure("client late, max, ms", "%,.1f");
     public static final Figure ERRORS = new Figure("errors", "%,.0f");
-    public static final Figure MISSED = new Figure("never seen", "%,.0f");
-    public static final Figure RSS_BEFORE_MIB = new Figure("RSS before, MiB", "%,.0f");
-    public static final Figure RSS_AFTER_MIB = new Figure("RSS after, MiB", "%,.0f");
-    public static final Figure ANONYMOUS_BEFORE_MIB = new Figure("not of files before, MiB", "%,.0f");
-    public static final Figure ANONYMOUS_AFTER_MIB = new Figure("not of files after, MiB", "%,.0f");
-    public static final Figure HEAP_BEFORE_MIB = new Figure("heap used before, MiB", "%,.1f");
-    public static final Figure HEAP_AFTER_MIB = new Figure("heap used after, MiB", "%,.1f");
-    public static final Figure RSS_KIB_EACH = new Figure("RSS growth each, KiB", "%,.1f");
-    public static final Figure HEAP_KIB_EACH = new Figure("heap growth each, KiB", "%,.1f");
     public static final Figure FORCES = new Figure("forces", "%,.0f");
     public static final Figure BYTES_PER_FORCE = new Figure("bytes a force", "%,.0f");
 

@@ -25,7 +25,7 @@ interface Front {
     InetSocketAddress address(RunningServer server);
 
     /** Prepares a server for the first append. */
-    void prepare(RunningServer server) throws IOException, InterruptedException;
+    void prepare(RunningServer server) throws IOException;
 
     /** A note for readers on this protocol's load, in a sentence. */
     String note();

@@ -1,9 +1,9 @@
 package io.caravan.bench.service;
 
+import io.caravan.bench.load.HttpAppends;
 import io.caravan.bench.load.OpenLoop.Plan;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.ReferenceServer;
-import io.caravan.bench.network.Requests;
 import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.network.Subject;
 import java.io.IOException;
@@ -14,7 +14,10 @@ import java.util.List;
 record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implements Front {
 
     static HttpFront of(Plan plan) {
-        return new HttpFront(plan, new HttpAppends(plan), List.of(Caravan.asDelivered(), new ReferenceServer()));
+        return new HttpFront(
+                plan,
+                new HttpAppends("load", plan.documents(), plan.valueBytes()),
+                List.of(Caravan.asDelivered(), new ReferenceServer()));
     }
 
     @Override
@@ -34,8 +37,8 @@ record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implem
 
     /** Streams must exist before the first append. */
     @Override
-    public void prepare(RunningServer server) throws IOException, InterruptedException {
-        Requests.createAll(server.http(), protocol.streams());
+    public void prepare(RunningServer server) throws IOException {
+        protocol.createStreams(server.http());
     }
 
     @Override

@@ -5,7 +5,6 @@ import io.caravan.bench.load.OpenLoop.Outcome;
 import io.caravan.bench.load.OpenLoop.Plan;
 import io.caravan.bench.load.Second;
 import io.caravan.bench.network.RunningServer;
-import io.caravan.bench.network.Stage;
 import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
@@ -54,10 +53,9 @@ final class LiveService implements Measure {
 
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
-        Stage stage = new Stage(turn, alone);
         measureMachine(turn);
         for (Subject subject : turn.inTurn(front.subjects())) {
-            stage.with(subject, whole(), results, server -> measure(turn, subject, server));
+            RunningServer.with(turn, alone, subject, whole(), results, server -> measure(turn, subject, server));
         }
     }
 

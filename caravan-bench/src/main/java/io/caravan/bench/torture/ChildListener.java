@@ -66,7 +66,7 @@ final class ChildListener {
         long bytes = body.getLong();
         while (body.hasRemaining()) {
             int length = body.getInt();
-            list.append(StoreModel.item(body.slice(body.position(), length)));
+            list.append(body.slice(body.position(), length));
             body.position(body.position() + length);
         }
         if (list.nextSequence() != nextSequence || list.bytes() != bytes) {

@@ -70,7 +70,7 @@ final class HostLink implements AutoCloseable {
             if (sequence != list.nextSequence()) {
                 throw new IOException("a read returned sequence " + sequence + " instead of " + list.nextSequence());
             }
-            list.append(StoreModel.item(value));
+            list.append(value);
         }
         return first < 0 ? null : list;
     }

@@ -1,6 +1,5 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.torture.ListModel.Item;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -90,8 +89,7 @@ final class ListHistory {
         switch (call.kind()) {
             case APPEND -> {
                 ListModel grown = list.orElseGet(() -> new ListModel(0));
-                Item item = StoreModel.item(ByteBuffer.wrap(call.value()));
-                grown.append(item);
+                grown.append(ByteBuffer.wrap(call.value()));
                 return Optional.of(grown);
             }
             case TRIM -> {

@@ -1,19 +1,20 @@
 package io.caravan.bench.torture;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** The contents of one list: its start, and a fingerprint of each retained value. */
-final class ListModel {
+/** The expected or found contents of one list: its start, and a fingerprint of each retained value. */
+public final class ListModel {
 
     /**
      * A value, by its fingerprint.
      *
      * @param origin what appended it, for failure reports
      */
-    record Item(long fingerprint, int length, String origin) {
+    private record Item(long fingerprint, int length, String origin) {
         boolean same(Item other) {
             return fingerprint == other.fingerprint && length == other.length;
         }
@@ -23,19 +24,23 @@ final class ListModel {
     private long firstSequence;
     private long bytes;
 
-    ListModel(long firstSequence) {
+    /** An empty list. */
+    public ListModel(long firstSequence) {
         this.firstSequence = firstSequence;
     }
 
-    long firstSequence() {
+    /** Sequence of the first retained value, or of the next one when there is none. */
+    public long firstSequence() {
         return firstSequence;
     }
 
-    long nextSequence() {
+    /** Sequence of the next value. */
+    public long nextSequence() {
         return firstSequence + items.size();
     }
 
-    int count() {
+    /** Number of retained values. */
+    public int count() {
         return items.size();
     }
 
@@ -44,15 +49,27 @@ final class ListModel {
         return bytes;
     }
 
-    /** Appends an item and returns its sequence. */
-    long append(Item item) {
+    /** Appends a value that was read, which describes itself. */
+    void append(ByteBuffer value) {
+        append(value, Values.describe(value));
+    }
+
+    /**
+     * Appends a value.
+     *
+     * @param origin what appended it, for failure reports
+     */
+    public void append(ByteBuffer value, String origin) {
+        append(new Item(Values.fingerprint(value), value.remaining(), origin));
+    }
+
+    private void append(Item item) {
         items.addLast(item);
         bytes += item.length();
-        return nextSequence() - 1;
     }
 
     /** Drops all items before the sequence; returns the first sequence that is retained. */
-    long trimTo(long sequence) {
+    public long trimTo(long sequence) {
         while (firstSequence < sequence && !items.isEmpty()) {
             bytes -= items.removeFirst().length();
             firstSequence++;
@@ -65,19 +82,16 @@ final class ListModel {
         firstSequence = 0;
     }
 
-    /** Receives each value with its position, from 0. */
-    interface Visitor {
-        void visit(int position, Item item);
+    /** The values from one position to another, both inclusive, as a list of their own. */
+    ListModel range(long from, long to) {
+        ListModel range = new ListModel(0);
+        long first = Math.max(0, from);
+        items.stream().skip(first).limit(Math.max(0, to - first + 1)).forEach(range::append);
+        return range;
     }
 
-    void forEach(Visitor visitor) {
-        int position = 0;
-        for (Item item : items) {
-            visitor.visit(position++, item);
-        }
-    }
-
-    ListModel copy() {
+    /** An independent list with the same contents. */
+    public ListModel copy() {
         ListModel copy = new ListModel(firstSequence);
         items.forEach(copy::append);
         return copy;
@@ -98,13 +112,12 @@ final class ListModel {
     }
 
     /** Describes how this list and the found one differ; null when they are equal. */
-    @Nullable
-    String difference(ListModel found) {
+    public @Nullable String difference(ListModel found) {
         if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {
-            return "should hold sequences " + range() + ", holds " + found.range() + firstUnlike(found);
+            return "should hold sequences " + this + ", holds " + found + firstUnlike(found);
         }
         String unlike = firstUnlike(found);
-        return unlike.isEmpty() ? null : "holds " + range() + unlike;
+        return unlike.isEmpty() ? null : "holds " + this + unlike;
     }
 
     private String firstUnlike(ListModel found) {
@@ -129,7 +142,9 @@ final class ListModel {
         }
     }
 
-    private String range() {
+    /** The sequences that it holds. */
+    @Override
+    public String toString() {
         return "[" + firstSequence + ", " + nextSequence() + ")";
     }
 }

@@ -49,7 +49,7 @@ final class ReadingClient implements ServerClients {
         }
         if (!values.isEmpty()) {
             ListModel list = new ListModel(0);
-            values.forEach(value -> list.append(StoreModel.item(ByteBuffer.wrap(value))));
+            values.forEach(value -> list.append(ByteBuffer.wrap(value)));
             ledger.list(id, list);
         }
     }

@@ -46,18 +46,11 @@ final class RespModel extends StoreModel {
 
     /** The expected answer of LRANGE: both ends are inclusive, and negative ones count from the end. */
     static ListModel range(@Nullable ListModel list, long first, long last) {
-        ListModel range = new ListModel(0);
-        if (list != null) {
-            int length = list.count();
-            long from = first < 0 ? first + length : first;
-            long to = last < 0 ? last + length : last;
-            list.forEach((position, item) -> {
-                if (position >= from && position <= to) {
-                    range.append(item);
-                }
-            });
+        if (list == null) {
+            return new ListModel(0);
         }
-        return range;
+        int length = list.count();
+        return list.range(first < 0 ? first + length : first, last < 0 ? last + length : last);
     }
 
     private void drop(long id, long count) {

@@ -109,7 +109,7 @@ final class RespReads {
             return null;
         }
         ListModel list = new ListModel(0);
-        values.forEach(value -> list.append(StoreModel.item(ByteBuffer.wrap(value))));
+        values.forEach(value -> list.append(ByteBuffer.wrap(value)));
         return list;
     }
 }

@@ -1,7 +1,6 @@
 package io.caravan.bench.torture;
 
 import io.caravan.bench.torture.Intent.Operation;
-import io.caravan.bench.torture.ListModel.Item;
 import java.nio.ByteBuffer;
 
 /** The expected contents of a store after the applied intents: its contract in a few lines. */
@@ -20,16 +19,7 @@ abstract class StoreModel extends Contents {
     final ListModel append(long intent, int op, Operation operation) {
         byte[] value = Values.bytes(operation.id(), intent, op, (int) operation.argument());
         ListModel list = lists().computeIfAbsent(operation.id(), id -> new ListModel(0));
-        list.append(item(ByteBuffer.wrap(value), "the value of " + Intent.name(intent) + " operation " + op));
+        list.append(ByteBuffer.wrap(value), "the value of " + Intent.name(intent) + " operation " + op);
         return list;
-    }
-
-    /** The item of a value that was read. */
-    static Item item(ByteBuffer value) {
-        return item(value, Values.describe(value));
-    }
-
-    private static Item item(ByteBuffer value, String origin) {
-        return new Item(Values.fingerprint(value), value.remaining(), origin);
     }
 }

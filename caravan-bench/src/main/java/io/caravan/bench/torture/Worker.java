@@ -74,7 +74,7 @@ final class Worker extends Thread {
         ListInfo info = store.info(id);
         if (info != null) {
             ListModel list = new ListModel(info.firstSequence());
-            store.read(id).forEach(entry -> list.append(StoreModel.item(ByteBuffer.wrap(entry.value()))));
+            store.read(id).forEach(entry -> list.append(ByteBuffer.wrap(entry.value())));
             model.lists().put(id, list);
         }
     }
@@ -191,7 +191,7 @@ final class Worker extends Thread {
         List<Entry> entries = store.read(id);
         ListInfo info = store.info(id);
         ListModel is = new ListModel(info == null ? 0 : info.firstSequence());
-        entries.forEach(entry -> is.append(StoreModel.item(ByteBuffer.wrap(entry.value()))));
+        entries.forEach(entry -> is.append(ByteBuffer.wrap(entry.value())));
         checkSequences(id, entries);
         if ((should == null) != (info == null)) {
             throw new AssertionError("list " + id + (info == null ? " is missing" : " was deleted, but exists"));

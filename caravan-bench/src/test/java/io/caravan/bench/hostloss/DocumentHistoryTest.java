@@ -1,8 +1,11 @@
 package io.caravan.bench.hostloss;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.bench.hostloss.DocumentHistory.Finding;
+import io.caravan.bench.torture.ListModel;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -34,9 +37,16 @@ class DocumentHistoryTest {
         history.answered(answeredNanos);
     }
 
-    private FoundDocument found(long firstSequence, int firstValue, int lastValue) {
-        List<byte[]> held = List.copyOf(values.subList(firstValue, lastValue + 1));
-        return new FoundDocument(firstSequence, firstSequence + held.size(), held);
+    private ListModel found(long firstSequence, int firstValue, int lastValue) {
+        return found(firstSequence, values.subList(firstValue, lastValue + 1));
+    }
+
+    private static ListModel found(long firstSequence, List<byte[]> held) {
+        try {
+            return FoundDocuments.document(firstSequence, firstSequence + held.size(), held);
+        } catch (IOException unlike) {
+            throw new AssertionError(unlike);
+        }
     }
 
     @Test
@@ -66,8 +76,7 @@ class DocumentHistoryTest {
     @Test
     void whatIsTooOldIsCaught() {
         assertThat(history.find(found(0, 0, 1), 20).problem())
-                .contains(
-                        "as it was (values from 0 to 2, exclusive)", "must be at least: values from 0 to 3, exclusive");
+                .contains("as it was ([0, 2))", "must be at least: [0, 3)");
         assertThat(history.find(found(0, 0, 2), 30).problem())
                 .contains("before 1 changes that the archive must contain");
     }
@@ -90,23 +99,21 @@ class DocumentHistoryTest {
 
     @Test
     void oneLifesValuesInAnotherAreCaught() {
-        assertThat(history.find(found(0, 0, 0), 99).problem()).contains("the value at 0");
+        assertThat(history.find(found(0, 0, 0), 99).problem()).contains("sequence 0 should be value number");
     }
 
     @Test
     void aWrongByteIsCaught() {
-        FoundDocument found = found(0, 0, 2);
-        byte[] wrong = found.values().get(1).clone();
+        byte[] wrong = values.get(1).clone();
         wrong[0]++;
-        List<byte[]> held = List.of(found.values().get(0), wrong, found.values().get(2));
-        assertThat(history.find(new FoundDocument(0, 3, held), NOTHING).problem())
-                .contains("the value at 1");
+        List<byte[]> held = List.of(values.get(0), wrong, values.get(2));
+        assertThat(history.find(found(0, held), NOTHING).problem()).contains("sequence 1 should be value number");
     }
 
     @Test
     void aValueThatIsMissingIsCaught() {
-        FoundDocument found = new FoundDocument(0, 3, List.copyOf(values.subList(0, 2)));
-        assertThat(history.find(found, NOTHING).problem()).contains("or their number");
+        assertThatThrownBy(() -> FoundDocuments.document(0, 3, values.subList(0, 2)))
+                .hasMessage("CARAVAN.INFO gives the sequences from 0 to 3, exclusive, but LRANGE returns 2 values");
     }
 
     @Test
@@ -115,8 +122,8 @@ class DocumentHistoryTest {
         List<byte[]> other = history.append(1);
         history.answered(100);
         List<byte[]> held = List.of(values.get(0), values.get(1), other.get(0));
-        assertThat(history.find(new FoundDocument(0, 3, held), 100).problem()).isNull();
-        assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("the value at 2");
+        assertThat(history.find(found(0, held), 100).problem()).isNull();
+        assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("sequence 2 should be value number");
         assertThat(history.find(null, NOTHING).problem()).contains("does not exist, which matches no moment");
     }
 }

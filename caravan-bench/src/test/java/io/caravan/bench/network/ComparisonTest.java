@@ -32,7 +32,7 @@ class ComparisonTest {
 
     @Test
     void aPeerMayComeFirst() {
-        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
+        Comparison comparison = new Comparison(results);
         Measurement peer = rate(50);
         comparison.add(WORKLOAD, PEER, peer);
         comparison.add(WORKLOAD, Caravan.asDelivered(), rate(100));
@@ -54,21 +54,12 @@ class ComparisonTest {
 
     @Test
     void aPeerAloneHasNoRatio() {
-        Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND).add(WORKLOAD, PEER, rate(1));
+        new Comparison(results).add(WORKLOAD, PEER, rate(1));
         assertThat(results.figures()).containsExactly(Figure.REQUESTS_PER_SECOND);
     }
 
-    @Test
-    void aTimeIsBetterWhenItIsShorter() {
-        Comparison comparison = Comparison.ofTimes(results, Figure.P50_MILLIS);
-        comparison.add(WORKLOAD, Caravan.asDelivered(), new Measurement().with(Figure.P50_MILLIS, 2));
-        Measurement peer = new Measurement().with(Figure.P50_MILLIS, 6);
-        comparison.add(WORKLOAD, PEER, peer);
-        assertThat(peer.get(Figure.PEER_RATIO)).isEqualTo(3);
-    }
-
     private void run(double caravan, double peer) {
-        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
+        Comparison comparison = new Comparison(results);
         comparison.add(WORKLOAD, Caravan.asDelivered(), rate(caravan));
         comparison.add(WORKLOAD, PEER, rate(peer));
     }

@@ -51,13 +51,6 @@ class PlayerTest {
 
     @Test
     @Tag("rounds")
-    void throughADurableStoreThatIsKilled() throws IOException, InterruptedException {
-        ReplayReport report = play(new HostedTarget(directory.resolve("data"), directory.resolve("log")), KILLS);
-        assertThat(report.reopenNanos()).hasSize(KILLS);
-    }
-
-    @Test
-    @Tag("rounds")
     void throughAServerThatIsKilled() throws IOException, InterruptedException {
         ServerProcess server = new ServerProcess(directory.resolve("data"), directory.resolve("log"));
         ReplayReport report = play(RespTarget.spawned(server, "replay"), KILLS);

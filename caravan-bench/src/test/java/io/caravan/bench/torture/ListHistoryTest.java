@@ -74,7 +74,7 @@ final class ListHistoryTest {
     private static ListModel list(long... numbers) {
         ListModel list = new ListModel(0);
         for (long number : numbers) {
-            list.append(StoreModel.item(ByteBuffer.wrap(append(number).value())));
+            list.append(ByteBuffer.wrap(append(number).value()));
         }
         return list;
     }

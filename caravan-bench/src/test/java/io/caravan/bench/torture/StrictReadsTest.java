@@ -36,8 +36,7 @@ class StrictReadsTest {
     private static ListModel list(long first, long... numbers) {
         ListModel list = new ListModel(first);
         for (long number : numbers) {
-            list.append(StoreModel.item(
-                    ByteBuffer.wrap(HostCall.append(LIST, number, 40).value())));
+            list.append(ByteBuffer.wrap(HostCall.append(LIST, number, 40).value()));
         }
         return list;
     }

@@ -1,6 +1,5 @@
-package io.caravan.bench.service;
+package io.caravan.bench.load;
 
-import io.caravan.bench.load.AnswerReader;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpObject;

@@ -1,4 +1,4 @@
-package io.caravan.bench.service;
+package io.caravan.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

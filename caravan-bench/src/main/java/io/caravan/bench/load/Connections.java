@@ -1,0 +1,72 @@
+package io.caravan.bench.load;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** The connections of a load, all served by one thread. */
+final class Connections implements AutoCloseable {
+    private final Selector selector;
+    private final List<LoadConnection> all = new ArrayList<>();
+
+    Connections(InetSocketAddress server, int count, Protocol protocol) throws IOException {
+        selector = Selector.open();
+        try {
+            for (int i = 0; i < count; i++) {
+                all.add(new LoadConnection(server, selector, protocol.answers()));
+            }
+        } catch (IOException notConnected) {
+            close();
+            throw notConnected;
+        }
+    }
+
+    List<LoadConnection> all() {
+        return Collections.unmodifiableList(all);
+    }
+
+    /** Notified of each answer. */
+    interface Answers {
+        /** The request that was due at this time has been answered; {@code error} when the answer is an error. */
+        void answered(LoadConnection connection, long dueNanos, boolean error) throws IOException;
+    }
+
+    /**
+     * Reads the answers that have arrived, and sends what the sockets did not accept before.
+     *
+     * @param waitMillis how long to wait for an answer; 0 to look only
+     * @throws IOException when the server closes a connection
+     */
+    void serve(long waitMillis, Answers answers) throws IOException {
+        if (waitMillis > 0) {
+            selector.select(waitMillis);
+        } else {
+            selector.selectNow();
+        }
+        for (SelectionKey key : selector.selectedKeys()) {
+            LoadConnection connection = (LoadConnection) key.attachment();
+            connection.receive((dueNanos, error) -> answers.answered(connection, dueNanos, error));
+        }
+        selector.selectedKeys().clear();
+        for (LoadConnection connection : all) {
+            connection.sendRest();
+        }
+    }
+
+    /** Whether a request waits for its answer. */
+    boolean waiting() {
+        return all.stream().anyMatch(connection -> !connection.unanswered().isEmpty());
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (LoadConnection connection : all) {
+            connection.close();
+        }
+        selector.close();
+    }
+}

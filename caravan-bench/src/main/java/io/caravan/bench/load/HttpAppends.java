@@ -1,0 +1,74 @@
+package io.caravan.bench.load;
+
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Appends of the Durable Streams protocol; all requests are encoded in advance. */
+public final class HttpAppends implements Protocol {
+    /** The O of POST: such a request contains no other capital O. */
+    private static final byte MARK = 'O';
+
+    private static final byte[] ANSWER = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final String ROOT = "/v1/stream/";
+    private static final String CONTENT_TYPE = "Content-Type";
+    private static final String TEXT = "text/plain";
+    private static final int CREATED = 201;
+
+    private final List<String> streams;
+    private final byte[][] requests;
+
+    /**
+     * Appends values of one length.
+     *
+     * @param name prefix of the streams' names
+     */
+    public HttpAppends(String name, int streams, int valueBytes) {
+        this.streams =
+                IntStream.range(0, streams).mapToObj(i -> ROOT + name + "-" + i).toList();
+        String rest = " HTTP/1.1\r\nHost: localhost\r\n" + CONTENT_TYPE + ": " + TEXT + "\r\nContent-Length: "
+                + valueBytes + "\r\n\r\n" + "x".repeat(valueBytes);
+        requests = this.streams.stream()
+                .map(stream -> ("POST " + stream + rest).getBytes(StandardCharsets.US_ASCII))
+                .toArray(byte[][]::new);
+    }
+
+    /** Creates the streams, one after another; they must exist before the first append. */
+    public void createStreams(InetSocketAddress server) throws IOException {
+        for (String stream : streams) {
+            URI uri = URI.create("http://" + server.getHostString() + ":" + server.getPort() + stream);
+            HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
+            connection.setRequestMethod("PUT");
+            connection.setRequestProperty(CONTENT_TYPE, TEXT);
+            int status = connection.getResponseCode();
+            if (status != CREATED) {
+                throw new IOException("the server answered " + status + " to the creation of " + uri);
+            }
+            connection.getInputStream().close();
+        }
+    }
+
+    @Override
+    public byte[] append(int document) {
+        return requests[document];
+    }
+
+    @Override
+    public AnswerReader answers() {
+        return new HttpAnswers();
+    }
+
+    @Override
+    public byte mark() {
+        return MARK;
+    }
+
+    @Override
+    public byte[] answer() {
+        return ANSWER;
+    }
+}
