@@ -90,7 +90,7 @@ final class Group implements AutoCloseable {
         return directory.resolve(host).resolve("raft");
     }
 
-    /** Where Raft keeps the log and its small files; beside it is what the host adds. */
+    /** The directory with Raft's log and small files. The host keeps its own files beside it. */
     Path raftFiles(String host) {
         return raftDirectory(host).resolve(id.toString()).resolve("current");
     }

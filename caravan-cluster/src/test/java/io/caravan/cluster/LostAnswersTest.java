@@ -30,7 +30,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 final class LostAnswersTest {
     private static final long LIST = 7;
     private static final int ATTEMPTS = 20;
-    /** Of the hosts of this test: Ratis lets it in at all that run. */
+    /** Begins the names of this test's hosts: Ratis also calls its hook for hosts of other tests. */
     private static final String PREFIX = "lost-";
     /** Where Ratis lets tests in when a follower gets a request of its leader. */
     private static final String REQUEST = "RaftServerImpl.appendEntries";

@@ -5,13 +5,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Decides when the active commit is flushed, one flush at a time: at once when somebody waits for it, otherwise when the
+ * Decides when the active commit is flushed, one flush at a time: at once when a caller waits for it, otherwise when the
  * writes that belong together have come.
  *
  * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them,
  * but when the group ends or has gathered enough. Groups are counted, not identified: with several open, the end of any
  * one may start the flush, and a commit waits for no group that was opened after its first write. A commit waits
- * {@link #GROUP_WAIT_NANOS} at most. Then all groups that are open are given up and count no more.
+ * {@link #GROUP_WAIT_NANOS} at most. Then all open groups are given up, and no longer count.
  *
  * <p>A flush is begun and ended under the store's lock, which guards everything here except where a method says otherwise.
  */
@@ -39,11 +39,11 @@ final class FlushDemand {
     /** Whether the flusher looks again soon, although no thread wakes it. */
     private boolean flusherLooks;
 
-    /** How many groups are open, not counting those given up. */
+    /** Number of open groups, without those given up. */
     private int openGroups;
-    /** How many groups the active commit still waits for. Any group that is closed counts. */
+    /** Number of groups that must still close before the active commit is flushed. Any group counts. */
     private int awaitedGroups;
-    /** How often groups have been given up. A group that was opened before the last time counts no more. */
+    /** Number of times that the open groups were given up. A group of an earlier generation no longer counts. */
     private long generation;
     /** Whether a group was opened since the flusher last had nothing to do. */
     private boolean groupsCome;
@@ -123,7 +123,7 @@ final class FlushDemand {
         return false;
     }
 
-    /** Counts a group no more. Returns false if that was given up, and nothing changes. */
+    /** Stops counting a group. Returns false, and changes nothing, if the group was given up before. */
     private boolean uncount(long opened) {
         if (opened != generation) {
             return false;

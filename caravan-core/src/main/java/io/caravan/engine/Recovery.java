@@ -99,7 +99,7 @@ public final class Recovery {
         return recovery;
     }
 
-    /** Whether the only log segment, whose header nobody vouches for, has anything but zeros behind its first block. */
+    /** Whether the only log segment has anything but zeros behind its first block. Its header proves nothing yet. */
     private boolean holdsAnyFrame() throws IOException {
         if (files.logs().isEmpty()) {
             return false;

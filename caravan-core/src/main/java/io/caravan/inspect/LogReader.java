@@ -27,15 +27,15 @@ import org.jspecify.annotations.Nullable;
  * Reads a log frame by frame while others may write and recycle it, or while parts of it are damaged. It takes no lock,
  * writes nothing, and has one frame in memory.
  *
- * <p>What the next frame is, {@link LogFrames} says, as for {@link io.caravan.wal.LogScanner}. That one refuses what does
- * not fit; this one tells of it, and goes on. Where no frame follows, this is (1) a segment that was recycled, (2) a frame that was withdrawn,
- * (3) damage, if a valid frame stands anywhere behind, or (4) the log's end, for now. A frame is visited when it has
- * been written, a moment before it is durable.
+ * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a log
+ * with damage; this reader reports the damage and goes on. Where no frame follows, there is (1) a segment that was
+ * recycled, (2) a frame that was withdrawn, (3) damage, if a valid frame stands anywhere behind, or (4) the log's end, for
+ * now. A frame is visited when it has been written, a moment before it is durable.
  *
  * <p>For one thread.
  */
 public final class LogReader implements AutoCloseable {
-    /** Stands for the frame before one that is not known, and for a position where there is none. */
+    /** Stands for a previous frame, or a segment, that is not known. */
     private static final long UNKNOWN = -2;
 
     private final Storage storage;

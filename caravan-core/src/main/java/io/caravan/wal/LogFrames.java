@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the frames of a log, whole or damaged: the one at a position, the one that follows another, the next valid one
- * wherever it is. Nothing that it finds is an error; its callers decide whether to refuse or to go on. It has a window of
- * one segment in memory, which grows to the largest frame.
+ * wherever it is. Nothing that it finds is an error; its callers decide whether to refuse or to go on. It holds a window of
+ * the log in memory: as much as it reads ahead, or the largest frame so far.
  *
  * <p>For one thread.
  */
@@ -19,14 +19,14 @@ public final class LogFrames {
     /** In place of a position where there is none. */
     public static final long NOWHERE = -1;
 
-    /** Reads ahead in a log that nobody writes to: few calls for small frames, and the window stays in a cache. */
+    /** Bytes to read ahead in a log to which nothing is written: few calls for small frames, in a processor's cache. */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
-    /** Reads what is asked for each time it is asked for, as others may have written to the log since. */
+    /** No bytes to read ahead, for a log to which others write: each request reads the file again. */
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;
-    /** What a store with the default settings needs of direct memory beside a log segment, with some to spare. */
+    /** Direct memory that a store with the default settings needs beside a log segment, with some to spare. */
     private static final int OTHER_MEBIBYTES = 16;
 
     /** Finds the files that have the log's segments. */
@@ -111,17 +111,17 @@ public final class LogFrames {
         return NOWHERE;
     }
 
-    /** Where the first frame of the segment behind a position is. */
+    /** Position of the first frame in the segment behind a position. */
     public long firstBehind(long lsn) {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** What the frame that was read last says of the one before it. */
+    /** Position of the previous frame, as the frame that was read last names it. */
     public long previousOf(long lsn) {
         return window.getLong(at(lsn) + FrameLayout.PREVIOUS_LSN);
     }
 
-    /** Where the frame behind the valid one goes that was read last. */
+    /** Position behind the valid frame that was read last. */
     public long positionBehind(long lsn) {
         return geometry.positionAfter(
                 lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));

@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Visits the log's frames in order and finds its end; what does not fit is refused.
+ * Visits the log's frames in order and finds its end. Refuses a log with damage.
  *
  * <p>The torn-tail rule. Frames follow each other block by block and, where the next one did not fit, at the start of
  * the next segment; each names the frame before it. Where no valid frame follows, the bytes are a torn tail (a frame

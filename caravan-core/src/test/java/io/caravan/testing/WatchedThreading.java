@@ -27,12 +27,12 @@ public final class WatchedThreading implements Threading {
         this(1);
     }
 
-    /** Workers wait only for this part of a time to come: what failed is tried again after a second. */
+    /** Divides by this the times that workers wait, such as the second until a failed checkpoint is tried again. */
     public WatchedThreading(int haste) {
         this.haste = haste;
     }
 
-    /** A clock that runs so much faster. */
+    /** A clock that runs as many times faster as workers wait shorter. */
     public long hastyNanos() {
         return System.nanoTime() * haste;
     }

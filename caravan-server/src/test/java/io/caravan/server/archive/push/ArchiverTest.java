@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Test;
 
 /** What is archived, when, and what of it survives a restart. */
 class ArchiverTest {
-    /** By how much a busy machine may be late. */
     @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
 
