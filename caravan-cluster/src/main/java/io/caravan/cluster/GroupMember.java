@@ -404,18 +404,23 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Has another host lead, once it has every entry. Only on the leader. Returns when it leads.
      *
-     * @param timeout how long it may take; after that the group has the leader that it elects, which may be this host again
+     * @param timeout how long it may take, once the majority has confirmed that this host leads; after that the group has
+     *     the leader that it elects, which may be this host again
      * @throws IOException when it did not come to it, with the reason
      */
     public void transferLeadership(String host, Duration timeout) throws IOException {
-        RaftClientReply reply = server.transferLeadership(new TransferLeadershipRequest(
-                client,
-                server.getId(),
-                groupId,
-                calls.incrementAndGet(),
-                RaftPeerId.valueOf(host),
-                timeout.toMillis()));
-        Throwable failure = failure(reply);
+        // Raft asks the other host on the connection that carries entries. While that host was away, gRPC waited longer
+        // and longer, in the end two minutes, before it tried the connection again. Only an entry ends the wait.
+        Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
+        if (failure == null) {
+            failure = failure(server.transferLeadership(new TransferLeadershipRequest(
+                    client,
+                    server.getId(),
+                    groupId,
+                    calls.incrementAndGet(),
+                    RaftPeerId.valueOf(host),
+                    timeout.toMillis())));
+        }
         if (failure != null) {
             throw new IOException("leadership was not handed to host " + host + ": " + failure.getMessage(), failure);
         }

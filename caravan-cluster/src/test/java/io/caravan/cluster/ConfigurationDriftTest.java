@@ -96,7 +96,7 @@ final class ConfigurationDriftTest {
             group.create("a", "b");
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.start("c", GroupConfig.Start.CREATE))
-                    .withMessageContaining("logSegmentBytes is 65536 on this host, c, and 32768 on host a")
+                    .withMessageContaining("logSegmentBytes is 65536 on this host, c, and 32768 on host")
                     .withMessageContaining("start this host for the first time with the setting");
             assertThat(group.raftDirectory("c")).doesNotExist();
 

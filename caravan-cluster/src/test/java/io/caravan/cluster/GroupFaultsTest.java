@@ -105,6 +105,26 @@ final class GroupFaultsTest {
         });
     }
 
+    /** A host is asked to lead on the connection of entries, which waits longer and longer while the host is away. */
+    @Test
+    void aHostThatIsBackCanBeHandedLeadershipAtOnce() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String away = group.follower();
+            group.stop(away);
+            group.restart(away);
+            while (group.store(away) == null) {
+                try {
+                    group.member(group.awaitLeader()).transferLeadership(away, Duration.ofSeconds(5));
+                } catch (IOException elected) {
+                    assertThat(elected)
+                            .as("an election may come in between, on a busy machine")
+                            .hasMessageNotContainingAny("TIMED_OUT", "UNAVAILABLE");
+                }
+                group.awaitLeader();
+            }
+        }
+    }
+
     /** Entries without a frame are dropped as others are, though the store's own log ends where it did. */
     @Test
     @Tag("thorough")
