@@ -2,7 +2,6 @@ package io.caravan.bench;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -11,8 +10,6 @@ import java.util.stream.Stream;
 
 /** Whole directories: the stores that these programs create, keep as evidence and delete. */
 public final class Directories {
-    private static final long BYTES_PER_KIB = 1024;
-
     private Directories() {}
 
     /**
@@ -52,27 +49,6 @@ public final class Directories {
         try (Stream<Path> paths = Files.list(directory)) {
             return paths.findAny().isEmpty();
         }
-    }
-
-    /** Total size of all files in it, in bytes. */
-    public static long bytes(Path directory) throws IOException {
-        long bytes = 0;
-        for (Path path : walk(directory, Comparator.naturalOrder())) {
-            bytes += Files.isRegularFile(path) ? Files.size(path) : 0;
-        }
-        return bytes;
-    }
-
-    /** Space that the disk has given to all files in it, in bytes: holes in files take none. */
-    public static long allocatedBytes(Path directory) throws IOException {
-        Process du = new ProcessBuilder("du", "-sk", directory.toString())
-                .redirectErrorStream(true)
-                .start();
-        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        if (!said.matches("\\d+\\s.*")) {
-            throw new IOException("du could not measure " + directory + ": " + said);
-        }
-        return BYTES_PER_KIB * Long.parseLong(said.split("\\s")[0]);
     }
 
     private static List<Path> walk(Path directory, Comparator<Path> order) throws IOException {

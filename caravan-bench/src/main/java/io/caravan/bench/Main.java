@@ -9,14 +9,19 @@ import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** {@code scripts/bench}: the entry point of all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
         subcommands = {
-            ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
             GroupsCommand.class,
@@ -47,7 +52,25 @@ public final class Main {
 
     private static final String[] HELP = {"--help"};
 
+    @Spec
+    private @Nullable CommandSpec spec;
+
     private Main() {}
+
+    @Command(
+            name = "list",
+            mixinStandardHelpOptions = true,
+            description = "Lists the suites, a line or two each; see NAME --help for more.")
+    void list() {
+        CommandLine line = Objects.requireNonNull(spec).commandLine();
+        line.getSubcommands().forEach((name, suite) -> {
+            if (Suites.NAMES.contains(name)) {
+                String[] description = suite.getCommandSpec().usageMessage().description();
+                line.getOut().printf(Locale.ROOT, "%-16s %s%n", name, description[0]);
+            }
+        });
+        line.getOut().flush();
+    }
 
     public static void main(String[] arguments) {
         System.exit(run(arguments));

@@ -8,7 +8,6 @@ import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.Bucket;
-import io.caravan.bench.s3.S3Client;
 import io.caravan.bench.s3.S3Software;
 import io.caravan.bench.server.RespConnection;
 import java.io.IOException;
@@ -105,7 +104,7 @@ final class LargeDocuments implements Measure {
             }
         }
         try (S3AsyncClient client =
-                S3Client.builder(bucket.endpoint()).multipartEnabled(true).build()) {
+                Bucket.client(bucket.endpoint()).multipartEnabled(true).build()) {
             long start = System.nanoTime();
             client.putObject(
                             request -> request.bucket(bucket.name()).key("sdk/values"), AsyncRequestBody.fromFile(file))

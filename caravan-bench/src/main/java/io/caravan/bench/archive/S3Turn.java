@@ -22,7 +22,7 @@ final class S3Turn {
     /** Runs the task; when the S3 server cannot run here, the results say why. */
     static void with(S3Software software, Turn turn, String workload, Results results, Task task)
             throws IOException, InterruptedException {
-        String missing = software.install();
+        String missing = software.program().install();
         if (missing != null) {
             results.absent(workload, software.toString(), missing);
             return;

@@ -1,7 +1,6 @@
 package io.caravan.bench.archive;
 
 import io.caravan.bench.s3.Bucket;
-import io.caravan.bench.s3.S3Client;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +27,7 @@ record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurre
         SplittableRandom random = new SplittableRandom(documents);
         random.nextBytes(snapshot);
         random.nextBytes(manifest);
-        try (S3AsyncClient client = S3Client.builder(bucket.endpoint()).build()) {
+        try (S3AsyncClient client = Bucket.client(bucket.endpoint()).build()) {
             AtomicInteger next = new AtomicInteger();
             List<CompletableFuture<Void>> lanes = new ArrayList<>();
             long start = System.nanoTime();

@@ -11,10 +11,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code scripts/bench cluster}: what it costs to keep documents on three hosts, how long a lost leader is missed, and how
@@ -88,25 +85,16 @@ public final class ClusterCommand implements Callable<Integer> {
     @Mixin
     private final Course course = new Course();
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
-        requirePositive("--kills", kills);
-        requirePositive("--rejoin", rejoin);
+        course.check(kills == null || kills >= 1, "--kills must be 1 or more");
+        course.check(rejoin == null || rejoin >= 1, "--rejoin must be 1 or more");
         List<Part> parts = only == null ? List.of(Part.values()) : only;
         course.run(Stream.concat(
                         Stream.of(new MachineLimits(course.quick())),
                         parts.stream().map(this::measure))
                 .toList());
         return 0;
-    }
-
-    private void requirePositive(String option, @Nullable Integer value) {
-        if (value != null && value < 1 && spec != null) {
-            throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
-        }
     }
 
     private Measure measure(Part part) {

@@ -2,13 +2,12 @@ package io.caravan.bench.engine;
 
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
-import io.caravan.WriteBatch;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
 import java.nio.ByteBuffer;
 
 /** Caravan behind the interface of its peers; a commit waits for everything appended. */
-public final class CaravanLists implements PeerStore.Trimming {
+public final class CaravanLists implements PeerStore {
     private final ListStore store;
 
     /** Around an open store, which is closed with this. */
@@ -19,11 +18,6 @@ public final class CaravanLists implements PeerStore.Trimming {
     @Override
     public void append(long id, byte[] value) {
         store.append(id, value, Stores.NOBODY);
-    }
-
-    @Override
-    public void appendSnapshot(long id, byte[] snapshot, long sequence) {
-        store.write(WriteBatch.create().append(id, snapshot).trimTo(id, sequence), Stores.NOBODY);
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.caravan.bench.engine;
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.StoreGroups;
-import io.caravan.WriteCallback;
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
@@ -19,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -77,11 +75,8 @@ final class GroupedWriters implements Measure {
             ListStore store = opened.store();
             long before = store.stats().forces();
             long start = System.nanoTime();
-            Measurement appends = new WaitingAppends(workload, WRITERS, millis).run((id, value) -> {
-                CompletableFuture<Long> durable = new CompletableFuture<>();
-                store.append(id, value, WriteCallback.completing(durable));
-                durable.get();
-            });
+            Measurement appends = new WaitingAppends(WRITERS, millis)
+                    .run(i -> store.append(workload.id(i), workload.value(i)).get());
             double seconds = (System.nanoTime() - start) / 1e9;
             return appends.with(FORCES_PER_SECOND, (store.stats().forces() - before) / seconds);
         }

@@ -31,8 +31,4 @@ public final class LongestGap {
     public long nanos() {
         return longestNanos;
     }
-
-    int events() {
-        return events;
-    }
 }

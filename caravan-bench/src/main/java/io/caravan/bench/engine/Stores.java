@@ -19,8 +19,11 @@ public final class Stores {
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** For appends that nothing waits for; throws a failure, so that it is logged. */
-    static final WriteCallback NOBODY = new WriteCallback() {
+    /**
+     * For appends that nothing waits for. Throws a failure, so that it is logged; the next flush reports it. One for all,
+     * so that nothing is allocated for each.
+     */
+    public static final WriteCallback NOBODY = new WriteCallback() {
         @Override
         public void success(long sequence) {}
 

@@ -15,20 +15,18 @@ import org.HdrHistogram.Histogram;
 public final class WaitingAppends {
     private static final int DIGITS = 3;
 
-    private final Workload workload;
     private final int writers;
     private final long durationNanos;
 
     /** Runs one thread for each writer, for at least the given time. */
-    public WaitingAppends(Workload workload, int writers, long durationMillis) {
-        this.workload = workload;
+    public WaitingAppends(int writers, long durationMillis) {
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    /** Appends, and returns once the append is acknowledged. */
+    /** Makes the append with this number, which no other writer has, and returns once it is acknowledged. */
     public interface Append {
-        void andWait(long id, byte[] value) throws IOException, InterruptedException, ExecutionException;
+        void andWait(int number) throws IOException, InterruptedException, ExecutionException;
     }
 
     public Measurement run(Append append) throws IOException, InterruptedException {
@@ -60,7 +58,7 @@ public final class WaitingAppends {
         long last = System.nanoTime();
         int i = first;
         do {
-            append.andWait(workload.id(i), workload.value(i));
+            append.andWait(i);
             long now = System.nanoTime();
             nanos.recordValue(now - last);
             last = now;

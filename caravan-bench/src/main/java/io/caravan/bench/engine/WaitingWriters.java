@@ -2,9 +2,7 @@ package io.caravan.bench.engine;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.WriteCallback;
 import io.caravan.bench.Directories;
-import io.caravan.bench.engine.WaitingAppends.Append;
 import io.caravan.bench.peers.GroupCommit;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerReader;
@@ -21,7 +19,7 @@ import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Writers that each wait for an acknowledgement before their next append. The disk's forces limit a single writer; the
@@ -90,11 +88,7 @@ final class WaitingWriters implements Measure {
     private Contestant caravan(Durability durability) {
         return new Contestant(Contestant.CARAVAN, durability.name(), directory -> {
             try (ListStore store = stores.open(directory, durability)) {
-                return append((id, value) -> {
-                    CompletableFuture<Long> durable = new CompletableFuture<>();
-                    store.append(id, value, WriteCallback.completing(durable));
-                    durable.get();
-                });
+                return append((id, value) -> store.append(id, value).get());
             }
         });
     }
@@ -140,8 +134,12 @@ final class WaitingWriters implements Measure {
         });
     }
 
+    private interface Append {
+        void andWait(long id, byte[] value) throws IOException, InterruptedException, ExecutionException;
+    }
+
     private Measurement append(Append append) throws IOException, InterruptedException {
-        return new WaitingAppends(workload, writers, millis).run(append);
+        return new WaitingAppends(writers, millis).run(i -> append.andWait(workload.id(i), workload.value(i)));
     }
 
     @Override

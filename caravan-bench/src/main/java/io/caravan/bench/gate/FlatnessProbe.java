@@ -40,7 +40,7 @@ final class FlatnessProbe implements Probe {
     }
 
     private double nanos(ListStore store, int from) {
-        return CpuBatches.medianNanos(BATCHES, BATCH, i -> append(store, from + i));
+        return Costs.cpuNanos(BATCHES, BATCH, i -> append(store, from + i));
     }
 
     private void append(ListStore store, int from, int to) {
@@ -50,7 +50,7 @@ final class FlatnessProbe implements Probe {
     }
 
     private void append(ListStore store, int number) {
-        store.append(workload.id(number), workload.value(number), Acknowledged.SHARED);
+        store.append(workload.id(number), workload.value(number), Stores.NOBODY);
     }
 
     @Override

@@ -1,39 +1,47 @@
 package io.caravan.bench.gate;
 
+import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.StoreConfig;
-import io.caravan.bench.CountingStorage;
+import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.engine.Engine;
 import io.caravan.io.FileStorage;
+import io.caravan.testing.FaultStorage;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The flusher's forces of files, over the appends of a writer that waits for each: one, unless a segment ends. */
 final class ForcesPerFlushProbe implements Probe {
     private static final int COUNT = 50;
-    private static final int SEGMENT_BYTES = 8 << 20;
+    private static final String FLUSHER = "caravan-flusher";
 
     private final Workload workload = Workload.small(1);
-    private final CountingStorage storage;
+    private final AtomicLong forces = new AtomicLong();
     private final ListStore store;
 
     ForcesPerFlushProbe(Path directory) throws IOException {
-        storage = new CountingStorage(FileStorage.openOrCreate(directory));
-        StoreConfig config = StoreConfig.builder(directory)
-                .logSegmentBytes(SEGMENT_BYTES)
-                .heapSegmentBytes(SEGMENT_BYTES)
-                .build();
-        store = Engine.open(config, storage, System::nanoTime);
+        FaultStorage storage = new FaultStorage(FileStorage.openOrCreate(directory));
+        storage.fail(this::count);
+        store = Engine.open(new Stores(true).config(directory, Durability.SYNC).build(), storage, System::nanoTime);
+    }
+
+    /** Only looks on: no call is to fail. */
+    private boolean count(FaultStorage.Call call) {
+        if (call.kind() == FaultStorage.Kind.FORCE
+                && Thread.currentThread().getName().startsWith(FLUSHER)) {
+            forces.incrementAndGet();
+        }
+        return false;
     }
 
     @Override
     public double round() {
-        long before = storage.flusherForces();
+        long before = forces.get();
         for (int i = 0; i < COUNT; i++) {
             store.append(workload.id(i), workload.value(i)).join();
         }
-        return (double) (storage.flusherForces() - before) / COUNT;
+        return (double) (forces.get() - before) / COUNT;
     }
 
     @Override

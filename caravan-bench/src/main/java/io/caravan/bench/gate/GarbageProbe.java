@@ -24,14 +24,14 @@ final class GarbageProbe implements Probe {
     public double round() throws IOException {
         double[] bytes = new double[BATCHES];
         for (int batch = 0; batch < BATCHES; batch++) {
-            long before = ThreadCosts.allocatedBytes();
+            long before = Costs.allocatedBytes();
             for (int i = 0; i < BATCH; i++) {
-                store.append(workload.id(i), workload.value(i), Acknowledged.SHARED);
+                store.append(workload.id(i), workload.value(i), Stores.NOBODY);
             }
-            bytes[batch] = (double) (ThreadCosts.allocatedBytes() - before) / BATCH;
+            bytes[batch] = (double) (Costs.allocatedBytes() - before) / BATCH;
         }
         Stores.empty(store);
-        return Median.of(bytes);
+        return Costs.median(bytes);
     }
 
     @Override

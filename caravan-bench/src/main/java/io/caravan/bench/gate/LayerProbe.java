@@ -98,7 +98,7 @@ final class LayerProbe implements Probe {
 
     @Override
     public double round() {
-        return CpuBatches.medianNanos(BATCHES, BATCH, layer) / copy.nanos();
+        return Costs.cpuNanos(BATCHES, BATCH, layer) / copy.nanos();
     }
 
     @Override

@@ -18,7 +18,7 @@ final class MemoryCopy {
 
     /** Processor time of one copy, the median of batches. */
     double nanos() {
-        return CpuBatches.medianNanos(BATCHES, BATCH, i -> {
+        return Costs.cpuNanos(BATCHES, BATCH, i -> {
             byte[] value = workload.value(i);
             if (memory.remaining() < value.length) {
                 memory.clear();

@@ -49,7 +49,7 @@ final class ProducerProbe implements Probe {
     private long produce() {
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
-            store.append(workload.id(i), workload.value(i), Acknowledged.SHARED);
+            store.append(workload.id(i), workload.value(i), Stores.NOBODY);
         }
         store.flush();
         return System.nanoTime() - start;

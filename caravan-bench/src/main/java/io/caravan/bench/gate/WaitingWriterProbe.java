@@ -38,8 +38,8 @@ final class WaitingWriterProbe implements Probe {
 
     @Override
     public double round() throws IOException {
-        long[] appends = new long[count];
-        long[] forces = new long[count];
+        double[] appends = new double[count];
+        double[] forces = new double[count];
         long start = System.nanoTime();
         int done = 0;
         while (done < count && (done < LEAST || System.nanoTime() - start < LIMIT_NANOS)) {
@@ -47,7 +47,7 @@ final class WaitingWriterProbe implements Probe {
             appends[done] = append();
             done++;
         }
-        return Median.of(Arrays.copyOf(appends, done)) / Median.of(Arrays.copyOf(forces, done));
+        return Costs.median(Arrays.copyOf(appends, done)) / Costs.median(Arrays.copyOf(forces, done));
     }
 
     private long force() throws IOException {

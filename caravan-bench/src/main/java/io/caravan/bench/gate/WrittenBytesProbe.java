@@ -1,12 +1,13 @@
 package io.caravan.bench.gate;
 
+import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
-import io.caravan.bench.CountingStorage;
+import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.engine.Engine;
 import io.caravan.io.FileStorage;
+import io.caravan.testing.FaultStorage;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -19,21 +20,16 @@ final class WrittenBytesProbe implements Probe {
     private static final int SNAPSHOTS = 10;
     private static final int CHANGES = 100;
     private static final int SNAPSHOT_BYTES = 4 << 10;
-    private static final int SEGMENT_BYTES = 8 << 20;
 
     private final Workload workload = Workload.small(1);
     private final byte[] snapshot = new byte[SNAPSHOT_BYTES];
     private final long[] sequences = new long[DOCUMENTS];
-    private final CountingStorage storage;
+    private final FaultStorage storage;
     private final ListStore store;
 
     WrittenBytesProbe(Path directory) throws IOException {
-        storage = new CountingStorage(FileStorage.openOrCreate(directory));
-        StoreConfig config = StoreConfig.builder(directory)
-                .logSegmentBytes(SEGMENT_BYTES)
-                .heapSegmentBytes(SEGMENT_BYTES)
-                .build();
-        store = Engine.open(config, storage, System::nanoTime);
+        storage = new FaultStorage(FileStorage.openOrCreate(directory));
+        store = Engine.open(new Stores(true).config(directory, Durability.SYNC).build(), storage, System::nanoTime);
     }
 
     @Override
@@ -71,7 +67,11 @@ final class WrittenBytesProbe implements Probe {
     }
 
     private long writtenBytes() {
-        return storage.writtenBytes("log-") + storage.writtenBytes("heap-");
+        return storage.calls().stream()
+                .filter(call -> call.kind() == FaultStorage.Kind.WRITE
+                        && (call.file().startsWith("log-") || call.file().startsWith("heap-")))
+                .mapToLong(FaultStorage.Call::bytes)
+                .sum();
     }
 
     @Override

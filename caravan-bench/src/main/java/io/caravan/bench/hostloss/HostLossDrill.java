@@ -1,5 +1,6 @@
 package io.caravan.bench.hostloss;
 
+import io.caravan.bench.hostloss.ServedRound.LostHost;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Server;
 import java.io.IOException;
@@ -16,6 +17,24 @@ import org.jspecify.annotations.Nullable;
 final class HostLossDrill {
     private static final double MILLIS_PER_SECOND = 1e3;
 
+    /**
+     * The result of all rounds.
+     *
+     * @param rounds number of rounds, including a failed one
+     * @param answers number of answered changes
+     * @param lost answered changes that were not yet archived when their host was lost
+     * @param problems what went wrong; empty when nothing did
+     */
+    record Summary(int rounds, long answers, long lost, List<String> problems) {
+        Summary {
+            problems = List.copyOf(problems);
+        }
+
+        boolean clean() {
+            return problems.isEmpty();
+        }
+    }
+
     private final HostLossOptions options;
     private final PrintStream out;
     private final SplittableRandom random;
@@ -24,28 +43,27 @@ final class HostLossDrill {
     private long answers;
     private long lostChanges;
 
-    HostLossDrill(HostLossOptions options, PrintStream out) {
+    HostLossDrill(HostLossOptions options, long seed, PrintStream out) {
         this.options = options;
         this.out = out;
-        random = new SplittableRandom(options.seed());
-        documents = IntStream.range(0, options.documents())
+        random = new SplittableRandom(seed);
+        documents = IntStream.range(0, options.documents)
                 .mapToObj(DocumentHistory::new)
                 .toList();
     }
 
-    HostLossSummary run() throws IOException, InterruptedException {
+    Summary run() throws IOException, InterruptedException {
         int round = 0;
-        try (S3Server s3 = S3Server.start(options.s3(), options.directory());
+        try (S3Server s3 = S3Server.start(options.s3, options.directory);
                 Bucket bucket = new Bucket(s3.endpoint(), ArchivePlace.BUCKET)) {
             bucket.create();
-            Lie.@Nullable Liar liar =
-                    options.lie() == null ? null : options.lie().in(bucket, ArchivePlace.PREFIX);
-            while (round < options.rounds() && problems.isEmpty()) {
+            Lie.@Nullable Liar liar = options.lie == null ? null : options.lie.in(bucket, ArchivePlace.PREFIX);
+            while (round < options.rounds && problems.isEmpty()) {
                 round++;
                 run(round, s3, bucket, liar);
             }
         }
-        return new HostLossSummary(round, answers, lostChanges, problems);
+        return new Summary(round, answers, lostChanges, problems);
     }
 
     private void run(int round, S3Server s3, Bucket bucket, Lie.@Nullable Liar liar)

@@ -1,44 +1,108 @@
 package io.caravan.bench.hostloss;
 
+import io.caravan.bench.Evidence;
 import io.caravan.bench.s3.S3Software;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
-/**
- * The options of a drill.
- *
- * @param s3 the S3 server of the archive; already installed
- * @param seconds how long a server serves beyond the maximum age
- * @param archiveAfter the maximum age of an unarchived change, passed to the server
- * @param allowance how much longer archiving may take
- * @param rate requests a second
- * @param lie damage done to the archive before the restore; null for none
- * @param directory for stores, objects and the output of processes
- */
-record HostLossOptions(
-        S3Software s3,
-        int rounds,
-        long seed,
-        double seconds,
-        Duration archiveAfter,
-        Duration allowance,
-        int documents,
-        int connections,
-        int rate,
-        Set<Hardship> hardships,
-        @Nullable Lie lie,
-        Path directory) {
+/** The options of a drill: a mixin for its command. */
+final class HostLossOptions {
+    @Option(
+            names = "--s3",
+            paramLabel = "SERVER",
+            description = {
+                "one of ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.",
+                "moto needs python3 and its venv module, versitygw needs Go; each is installed once, beside this"
+                        + " program"
+            })
+    S3Software s3 = S3Software.S3PROXY;
 
-    HostLossOptions {
-        hardships = hardships.isEmpty() ? EnumSet.noneOf(Hardship.class) : EnumSet.copyOf(hardships);
+    @Option(
+            names = "--faults",
+            description = {
+                "disturbs the connection to S3: errors, throttling, delays, cut connections, and the S3 server"
+                        + " killed (or stopped, when a kill would lose its objects) and restarted. A change must"
+                        + " then be archived within --archive-after of S3's recovery; no answer may wait for the"
+                        + " archive, and the server must report that the archive lags"
+            })
+    boolean faults;
+
+    @Option(
+            names = "--kill-restore",
+            description = "kills `caravan restore` at random moments and restarts it until it completes")
+    boolean killRestore;
+
+    @Option(
+            names = "--kill-prune",
+            description = "runs `caravan archive prune` beside the server and kills it at random moments")
+    boolean killPrune;
+
+    @Option(
+            names = "--lie",
+            paramLabel = "LIE",
+            description = "damages the archive before the restore, which must be detected: one of"
+                    + " ${COMPLETION-CANDIDATES}")
+    @Nullable
+    Lie lie;
+
+    @Option(names = "--documents", paramLabel = "N", description = "default ${DEFAULT-VALUE}")
+    int documents = 100;
+
+    @Option(names = "--connections", paramLabel = "N", description = "default ${DEFAULT-VALUE}")
+    int connections = 4;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            description = "changes a second; what can be archived in time depends on the S3 server, so the rate"
+                    + " does not show Caravan's limit; default ${DEFAULT-VALUE}")
+    int rate = 200;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "hosts to lose; default ${DEFAULT-VALUE}")
+    int rounds = 3;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "SECONDS",
+            description = "how long a server serves, at most, beyond --archive-after; default ${DEFAULT-VALUE}")
+    double seconds = 8;
+
+    @Option(
+            names = "--archive-after",
+            paramLabel = "SECONDS",
+            description = "the server's option: maximum age of an unarchived change; default ${DEFAULT-VALUE}")
+    private double archiveAfter = 5;
+
+    @Option(
+            names = "--allowance",
+            paramLabel = "SECONDS",
+            description = "how much longer archiving may take; default ${DEFAULT-VALUE}")
+    private double allowance;
+
+    /** For stores, objects and the output of processes. */
+    Path directory = Path.of("");
+
+    /** The maximum age of an unarchived change, passed to the server. */
+    Duration archiveAfter() {
+        return Duration.ofMillis((long) (archiveAfter * 1_000));
+    }
+
+    /** Fails when an option is out of its range. */
+    void check(Evidence evidence) {
+        evidence.check(rounds >= 1, "--rounds must be 1 or more");
+        evidence.check(seconds > 0, "--seconds must be above 0");
+        evidence.check(archiveAfter >= 1, "--archive-after must be 1 or more");
+        evidence.check(allowance >= 0, "--allowance must be 0 or more");
+        evidence.check(connections >= 1, "--connections must be 1 or more");
+        evidence.check(documents >= connections, "--documents must be at least as many as --connections");
+        evidence.check(rate >= connections, "--rate must be at least as many as --connections");
     }
 
     /** The age at which a change must be in the archive. */
     long boundNanos() {
-        return archiveAfter.plus(allowance).toNanos();
+        return Duration.ofMillis((long) ((archiveAfter + allowance) * 1_000)).toNanos();
     }
 
     /** The store directory of this round's server. */

@@ -3,6 +3,7 @@ package io.caravan.bench.hostloss;
 import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.bench.hostloss.DocumentHistory.Finding;
+import io.caravan.bench.hostloss.ServedRound.LostHost;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.server.ServerProcess;
 import io.caravan.bench.torture.ListModel;
@@ -87,7 +88,7 @@ final class RestoredRound {
     /** Restarts a killed restore, which continues from what is already restored. */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());
-        int attempts = options.hardships().contains(Hardship.KILL_RESTORE) ? 1 + random.nextInt(MAX_KILLS) : 0;
+        int attempts = options.killRestore ? 1 + random.nextInt(MAX_KILLS) : 0;
         for (int i = 0; i < attempts && restore.killed(random); i++) {
             kills++;
         }

@@ -24,6 +24,24 @@ final class ServedRound {
 
     private static final int PRUNES = 2;
 
+    /**
+     * The loss of a host.
+     *
+     * @param servedNanos from the first request to the kill
+     * @param killedNanos when the kill was sent
+     * @param mustNanos changes answered by then must be in the archive
+     * @param answers number of answered changes
+     * @param longestWaitNanos the longest time that an answer took
+     * @param problems found before the loss
+     */
+    record LostHost(
+            long servedNanos,
+            long killedNanos,
+            long mustNanos,
+            long answers,
+            long longestWaitNanos,
+            List<String> problems) {}
+
     private final HostLossOptions options;
     private final S3Server s3;
     private final Bucket bucket;
@@ -53,8 +71,7 @@ final class ServedRound {
         try (FaultCourse faults = new FaultCourse(s3, random.split());
                 ServerProcess server = server(data, faults.endpoint())) {
             server.start();
-            Load load =
-                    new Load(documents, server.awaitAddress(), options.connections(), options.rate(), random.split());
+            Load load = new Load(documents, server.awaitAddress(), options.connections, options.rate, random.split());
             long startNanos = System.nanoTime();
             WellTimes times = new WellTimes(startNanos);
             serve(liar, times, faults, server);
@@ -78,17 +95,17 @@ final class ServedRound {
 
     private void serve(Lie.@Nullable Liar liar, WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
-        double seconds = options.seconds() * (0.5 + random.nextDouble() / 2);
+        double seconds = options.seconds * (0.5 + random.nextDouble() / 2);
         long halfNanos = (options.boundNanos() + (long) (seconds * NANOS_PER_SECOND)) / 2;
         TimeUnit.NANOSECONDS.sleep(halfNanos);
         if (liar != null) {
             liar.remember();
         }
-        if (options.hardships().contains(Hardship.FAULTS)) {
+        if (options.faults) {
             suffer(times, faults, server);
             TimeUnit.NANOSECONDS.sleep(options.boundNanos());
         }
-        if (options.hardships().contains(Hardship.KILL_PRUNE)) {
+        if (options.killPrune) {
             killPrunes();
         }
         TimeUnit.NANOSECONDS.sleep(halfNanos);

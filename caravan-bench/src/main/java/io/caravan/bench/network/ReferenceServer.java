@@ -1,15 +1,14 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Executables;
-import io.caravan.bench.Installations;
+import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +25,7 @@ public final class ReferenceServer implements Subject {
     private static final String MAIN = "server.js";
     private static final List<String> FILES = List.of("package.json", "package-lock.json", MAIN);
     private static final String RESOURCES = "reference/";
-    /** The file that an installation creates last. */
-    private static final String MARK = ".installed";
-
-    private static final Path HOME = Installations.home("reference-server");
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Path HOME = Installer.home("reference-server");
 
     @Override
     public String name() {
@@ -50,11 +45,6 @@ public final class ReferenceServer implements Subject {
                 return missing;
             }
         }
-        return Files.exists(HOME.resolve(MARK)) ? null : install();
-    }
-
-    /** Returns why the installation failed; null when it succeeded. */
-    private static @Nullable String install() throws IOException {
         Path home = Files.createDirectories(HOME);
         for (String file : FILES) {
             try (InputStream in = ReferenceServer.class.getResourceAsStream(RESOURCES + file)) {
@@ -64,9 +54,8 @@ public final class ReferenceServer implements Subject {
                 Files.copy(in, home.resolve(file), StandardCopyOption.REPLACE_EXISTING);
             }
         }
-        Path log = home.resolve("npm.log");
         // Not npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
-        List<String> command = List.of(
+        List<String> install = List.of(
                 NPM,
                 "--prefix",
                 home.toString(),
@@ -76,13 +65,7 @@ public final class ReferenceServer implements Subject {
                 "--no-audit",
                 "--no-fund",
                 "--loglevel=error");
-        try (ChildProcess npm = new ChildProcess(command, log)) {
-            if (npm.awaitExit(PATIENCE) != 0) {
-                return "`npm install` failed; see " + log;
-            }
-        }
-        Files.createFile(home.resolve(MARK));
-        return null;
+        return new Installer(home, name()).run(Map.of(), List.of(install));
     }
 
     @Override

@@ -14,11 +14,6 @@ final class EntryKeys {
         return id << NUMBER_BITS | number & NUMBER_MASK;
     }
 
-    /** The number in a key. */
-    static long number(long key) {
-        return key & NUMBER_MASK;
-    }
-
     /** The lower bound of a list's keys; all its keys are below the bound of the next list. */
     static long first(long id) {
         return of(id, 0);

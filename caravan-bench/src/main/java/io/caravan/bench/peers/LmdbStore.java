@@ -19,7 +19,7 @@ import org.lmdbjava.Txn;
  * The map has 8 GiB, in a file that occupies only what is used. A reader keeps one read transaction and renews it for
  * every list.
  */
-final class LmdbStore implements PeerStore.Trimming {
+final class LmdbStore implements PeerStore {
     private static final long MAP_BYTES = 8L << 30;
     private static final byte[] NAME = "entries".getBytes(StandardCharsets.US_ASCII);
 
@@ -37,52 +37,22 @@ final class LmdbStore implements PeerStore.Trimming {
         environment = Env.create().setMapSize(MAP_BYTES).setMaxDbs(1).open(directory.toFile(), flags);
         entries = environment.openDbi(NAME, DbiFlags.MDB_CREATE);
         try (Txn<ByteBuffer> reading = environment.txnRead()) {
-            number = nextNumber(reading);
+            number = entries.stat(reading).entries;
         }
-    }
-
-    /** Looks at every key, as lists that were trimmed have fewer entries than numbers. */
-    private long nextNumber(Txn<ByteBuffer> reading) {
-        long next = 0;
-        try (Cursor<ByteBuffer> cursor = entries.openCursor(reading)) {
-            while (cursor.next()) {
-                next = Math.max(next, EntryKeys.number(cursor.key().getLong(0)) + 1);
-            }
-        }
-        return next;
     }
 
     @Override
     public void append(long id, byte[] value) {
-        Txn<ByteBuffer> open = open();
-        if (value.length > buffer.capacity()) {
-            buffer = ByteBuffer.allocateDirect(value.length);
-        }
-        key.putLong(0, EntryKeys.of(id, number++));
-        entries.put(open, key, buffer.clear().put(value).flip());
-    }
-
-    @Override
-    public void appendSnapshot(long id, byte[] snapshot, long sequence) {
-        long end = EntryKeys.first(id + 1);
-        try (Cursor<ByteBuffer> cursor = entries.openCursor(open())) {
-            key.putLong(0, EntryKeys.first(id));
-            boolean found = cursor.get(key, GetOp.MDB_SET_RANGE);
-            while (found && cursor.key().getLong(0) < end) {
-                cursor.delete();
-                found = cursor.next();
-            }
-        }
-        append(id, snapshot);
-    }
-
-    private Txn<ByteBuffer> open() {
         Txn<ByteBuffer> open = batch;
         if (open == null) {
             open = environment.txnWrite();
             batch = open;
         }
-        return open;
+        if (value.length > buffer.capacity()) {
+            buffer = ByteBuffer.allocateDirect(value.length);
+        }
+        key.putLong(0, EntryKeys.of(id, number++));
+        entries.put(open, key, buffer.clear().put(value).flip());
     }
 
     @Override

@@ -13,16 +13,6 @@ public interface PeerStore extends AutoCloseable {
     /** Ends a batch: its values become readable, and are forced to the disk if the store was opened as synced. */
     void commit() throws IOException;
 
-    /** A store whose lists can be trimmed. */
-    interface Trimming extends PeerStore {
-        /**
-         * Appends a value and drops all that the list had before it.
-         *
-         * @param sequence number of values ever appended to the list before this one
-         */
-        void appendSnapshot(long id, byte[] snapshot, long sequence) throws IOException;
-    }
-
     /** Creates a reader of committed values, for one thread. */
     PeerReader reader() throws IOException;
 

@@ -22,7 +22,7 @@ import org.rocksdb.WriteOptions;
  * do not compress. The block cache holds 512 MiB. In batches, a commit is one write of everything appended, which is
  * synced if requested. With single puts, each append is an unsynced write, and a commit syncs the log.
  */
-final class RocksStore implements PeerStore.Trimming {
+final class RocksStore implements PeerStore {
     private static final long CACHE_BYTES = 512L << 20;
     private static final int RECYCLED_LOGS = 4;
 
@@ -76,26 +76,6 @@ final class RocksStore implements PeerStore.Trimming {
         } catch (RocksDBException problem) {
             throw new IOException("RocksDB failed to put a value of " + id, problem);
         }
-    }
-
-    /** One tombstone for the whole range. */
-    @Override
-    public void appendSnapshot(long id, byte[] snapshot, long sequence) throws IOException {
-        byte[] first =
-                ByteBuffer.allocate(Long.BYTES).putLong(EntryKeys.first(id)).array();
-        byte[] end = ByteBuffer.allocate(Long.BYTES)
-                .putLong(EntryKeys.of(id, number))
-                .array();
-        try {
-            if (batches) {
-                batch.deleteRange(first, end);
-            } else {
-                database.deleteRange(writeOptions, first, end);
-            }
-        } catch (RocksDBException problem) {
-            throw new IOException("RocksDB failed to drop values of " + id, problem);
-        }
-        append(id, snapshot);
     }
 
     @Override

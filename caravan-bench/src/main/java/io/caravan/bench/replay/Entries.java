@@ -1,5 +1,6 @@
 package io.caravan.bench.replay;
 
+import io.caravan.bench.replay.Trace.Patch;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.caravan.bench.replay;
 
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.replay.Trace.Patch;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -27,6 +28,15 @@ final class Player {
     private static final double NANOS_PER_SECOND = 1e9;
     /** Latencies are recorded with three significant digits. */
     private static final int DIGITS = 3;
+
+    /** The target lost what it had acknowledged, or failed. */
+    static final class ReplayException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ReplayException(String message) {
+            super(message);
+        }
+    }
 
     /**
      * The options of a replay.

@@ -1,9 +1,10 @@
 package io.caravan.bench.replay;
 
 import io.caravan.DurableListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.replay.Player.ReplayException;
 import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -13,11 +14,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code scripts/replay}: replays recorded editing sessions against a store or a server. */
 @Command(
@@ -61,12 +60,6 @@ public final class ReplayMain implements Callable<Integer> {
     private int kills;
 
     @Option(
-            names = "--seed",
-            paramLabel = "S",
-            description = "seed of the moments of the kills; default: the time, printed")
-    private long seed = System.currentTimeMillis();
-
-    @Option(
             names = "--window",
             paramLabel = "N",
             description = "maximum number of outstanding appends; default" + " ${DEFAULT-VALUE}")
@@ -78,15 +71,8 @@ public final class ReplayMain implements Callable<Integer> {
             description = "transactions between snapshots; default ${DEFAULT-VALUE}")
     private int snapshotEvery = 500;
 
-    @Option(
-            names = "--dir",
-            paramLabel = "DIR",
-            description = "directory for stores; must be missing or empty; default: a temporary directory, deleted"
-                    + " on success")
-    private @Nullable Path directory;
-
-    @Spec
-    private @Nullable CommandSpec spec;
+    @Mixin
+    private final Evidence evidence = new Evidence();
 
     public static void main(String[] arguments) {
         System.exit(Programs.run(new ReplayMain(), arguments));
@@ -95,25 +81,23 @@ public final class ReplayMain implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
-        Path work = directory == null ? Files.createTempDirectory("caravan-replay") : directory;
-        Files.createDirectories(work);
+        return evidence.run(this::replayAll);
+    }
+
+    private boolean replayAll(Path work) throws IOException, InterruptedException {
         for (Path file : files) {
             if (!replay(file, work)) {
-                System.out.println("stores and the output of child processes are kept in " + work);
-                return 1;
+                return false;
             }
         }
-        if (directory == null) {
-            Directories.delete(work);
-        }
-        return 0;
+        return true;
     }
 
     private boolean replay(Path file, Path work) throws IOException, InterruptedException {
-        System.out.println(file.getFileName() + (kills > 0 ? ", seed " + seed : ""));
+        System.out.println(file.getFileName() + (kills > 0 ? ", seed " + evidence.seed() : ""));
         Trace trace = TraceReader.read(file);
         Path own = Files.createTempDirectory(work, "store");
-        Player.Options options = new Player.Options(window, snapshotEvery, kills, seed);
+        Player.Options options = new Player.Options(window, snapshotEvery, kills, evidence.seed());
         try (Target target = target(own, file)) {
             System.out.println(new Player(trace, target, options, new ProgressLine(System.err)).play());
             return true;
@@ -126,7 +110,7 @@ public final class ReplayMain implements Callable<Integer> {
     private Target target(Path own, Path file) throws IOException {
         Path store = own.resolve("data");
         Path log = own.resolve("process.log");
-        String key = "replay:" + file.getFileName() + ":" + seed;
+        String key = "replay:" + file.getFileName() + ":" + evidence.seed();
         if (server == null && kills == 0) {
             return new EmbeddedTarget("embedded, durable", () -> DurableListStore.open(store));
         }
@@ -137,28 +121,23 @@ public final class ReplayMain implements Callable<Integer> {
 
     private InetSocketAddress address(String hostAndPort) {
         int colon = hostAndPort.lastIndexOf(':');
-        check(colon > 0 && hostAndPort.substring(colon + 1).matches("\\d{1,5}"), "--server must be HOST:PORT or spawn");
+        evidence.check(
+                colon > 0 && hostAndPort.substring(colon + 1).matches("\\d{1,5}"),
+                "--server must be HOST:PORT or spawn");
         int port = Integer.parseInt(hostAndPort.substring(colon + 1));
-        check(port >= 1 && port <= MAX_PORT, "--server: invalid port " + port);
+        evidence.check(port >= 1 && port <= MAX_PORT, "--server: invalid port " + port);
         return new InetSocketAddress(hostAndPort.substring(0, colon), port);
     }
 
-    private void checkOptions() throws IOException {
-        check(kills >= 0, "--kill must be 0 or more");
-        check(
+    private void checkOptions() {
+        evidence.check(kills >= 0, "--kill must be 0 or more");
+        evidence.check(
                 kills == 0 || server == null || server.equals(SPAWN),
                 "--kill cannot kill a server that was started elsewhere; use --server spawn");
-        check(window >= 1, "--window must be 1 or more");
-        check(snapshotEvery >= 1, "--snapshot-every must be 1 or more");
-        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        evidence.check(window >= 1, "--window must be 1 or more");
+        evidence.check(snapshotEvery >= 1, "--snapshot-every must be 1 or more");
         for (Path file : files) {
-            check(Files.isReadable(file), "cannot read " + file);
-        }
-    }
-
-    private void check(boolean holds, String message) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), message);
+            evidence.check(Files.isReadable(file), "cannot read " + file);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.bench.replay;
 
+import io.caravan.bench.replay.Trace.Patch;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

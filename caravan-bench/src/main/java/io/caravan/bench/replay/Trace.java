@@ -11,6 +11,15 @@ import java.util.List;
  */
 record Trace(String startContent, String endContent, List<List<Patch>> transactions) {
 
+    /**
+     * One change to a text, counted in Unicode code points.
+     *
+     * @param position start of the change
+     * @param deleted number of code points to delete
+     * @param inserted the code points to insert
+     */
+    record Patch(int position, int deleted, int[] inserted) {}
+
     /** The text after the first {@code count} transactions. */
     TextBuffer textAfter(int count) {
         TextBuffer text = TextBuffer.of(startContent);

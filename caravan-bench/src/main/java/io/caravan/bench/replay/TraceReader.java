@@ -3,6 +3,7 @@ package io.caravan.bench.replay;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.bench.replay.Trace.Patch;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -83,7 +83,8 @@ public final class Course {
         return report;
     }
 
-    private void check(boolean holds, String message) {
+    /** Refuses the command's arguments with this message unless the condition holds. */
+    public void check(boolean holds, String message) {
         if (!holds && command != null) {
             throw new ParameterException(command.commandLine(), message);
         }

@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
@@ -24,7 +26,16 @@ public final class Bucket implements AutoCloseable {
     public Bucket(URI endpoint, String name) {
         this.endpoint = endpoint;
         this.name = name;
-        client = S3Client.builder(endpoint).build();
+        client = client(endpoint).build();
+    }
+
+    /** The client settings that our servers require. */
+    public static S3AsyncClientBuilder client(URI endpoint) {
+        return S3AsyncClient.builder()
+                .endpointOverride(endpoint)
+                .region(Region.of(S3Account.REGION))
+                .credentialsProvider(S3Account.credentials())
+                .forcePathStyle(true);
     }
 
     public URI endpoint() {

@@ -1,7 +1,7 @@
 package io.caravan.bench.s3;
 
 import io.caravan.bench.Executables;
-import io.caravan.bench.Installations;
+import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Moto implements S3Program {
     private static final String PYTHON = "python3";
     private static final String VERSION = "moto[server]==5.2.5";
-    private static final Path HOME = Installations.home("moto");
+    private static final Path HOME = Installer.home("moto");
     /** Moto checks a condition and then puts, so of two requests at once both may succeed: here they come in turn. */
     private static final String SERVER = """
             import sys, threading
@@ -52,11 +52,6 @@ final class Moto implements S3Program {
 
     private static String program(String name) {
         return HOME.resolve("bin").resolve(name).toString();
-    }
-
-    @Override
-    public Map<String, String> environment() {
-        return Map.of();
     }
 
     @Override

@@ -21,13 +21,6 @@ public final class S3Account {
         return Map.of("AWS_ACCESS_KEY_ID", ACCESS_KEY, "AWS_SECRET_ACCESS_KEY", SECRET_KEY, "AWS_REGION", REGION);
     }
 
-    /** Makes the account available to the SDK's credentials chain in this process. */
-    public static void useHere() {
-        System.setProperty("aws.accessKeyId", ACCESS_KEY);
-        System.setProperty("aws.secretAccessKey", SECRET_KEY);
-        System.setProperty("aws.region", REGION);
-    }
-
     static StaticCredentialsProvider credentials() {
         return StaticCredentialsProvider.create(AwsBasicCredentials.create(ACCESS_KEY, SECRET_KEY));
     }

@@ -7,14 +7,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Installs and starts an S3 server. */
-interface S3Program {
+public interface S3Program {
     /**
      * Installs the program if necessary, which may take minutes and need a network.
      *
      * @return why it cannot run here, in words; null when it can
      */
-    @Nullable
-    String install() throws IOException;
+    default @Nullable String install() throws IOException {
+        return null;
+    }
 
     /**
      * The command that runs the server on the loopback address until it is killed.
@@ -24,10 +25,14 @@ interface S3Program {
     List<String> command(Path data, int port);
 
     /** Environment variables in addition to those of this program. */
-    Map<String, String> environment();
+    default Map<String, String> environment() {
+        return Map.of();
+    }
 
     /** Whether its objects survive its process. */
-    boolean keepsObjects();
+    default boolean keepsObjects() {
+        return true;
+    }
 
     /** Removes leftovers of a kill that the server would list as objects. */
     default void tidy(Path data) throws IOException {}

@@ -53,7 +53,8 @@ public final class S3Server implements AutoCloseable {
     }
 
     private static ChildProcess process(S3Software software, Path data, Path log, int port) throws IOException {
-        return new ChildProcess(software.command(data, port), software.environment(), log);
+        return new ChildProcess(
+                software.program().command(data, port), software.program().environment(), log);
     }
 
     /** Any answer to an unauthenticated request will do. */
@@ -100,7 +101,7 @@ public final class S3Server implements AutoCloseable {
 
     /** Restarts the server after a kill, and waits until it answers. */
     public void restart() throws IOException {
-        software.tidy(data);
+        software.program().tidy(data);
         process = process(software, data, log, port);
         awaitAnswer();
     }

@@ -1,11 +1,6 @@
 package io.caravan.bench.s3;
 
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The available S3 servers. */
 public enum S3Software {
@@ -22,30 +17,9 @@ public enum S3Software {
         this.program = program;
     }
 
-    /**
-     * Installs the program if necessary, which may take minutes and need a network.
-     *
-     * @return why it cannot run here, in words; null when it can
-     */
-    public @Nullable String install() throws IOException {
-        return program.install();
-    }
-
-    /** Whether its objects survive its process. */
-    public boolean keepsObjects() {
-        return program.keepsObjects();
-    }
-
-    void tidy(Path data) throws IOException {
-        program.tidy(data);
-    }
-
-    List<String> command(Path data, int port) {
-        return program.command(data, port);
-    }
-
-    Map<String, String> environment() {
-        return program.environment();
+    /** How to install and start it. */
+    public S3Program program() {
+        return program;
     }
 
     /** The name on the command line. */

@@ -1,7 +1,7 @@
 package io.caravan.bench.s3;
 
 import io.caravan.bench.Executables;
-import io.caravan.bench.Installations;
+import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Versitygw implements S3Program {
     private static final String GO = "go";
     private static final String VERSION = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
-    private static final Path HOME = Installations.home("versitygw");
+    private static final Path HOME = Installer.home("versitygw");
 
     @Override
     public @Nullable String install() throws IOException {
@@ -37,10 +37,5 @@ final class Versitygw implements S3Program {
     @Override
     public Map<String, String> environment() {
         return Map.of("ROOT_ACCESS_KEY", S3Account.ACCESS_KEY, "ROOT_SECRET_KEY", S3Account.SECRET_KEY);
-    }
-
-    @Override
-    public boolean keepsObjects() {
-        return true;
     }
 }

@@ -43,7 +43,7 @@ final class WithS3Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        String missing = software.install();
+        String missing = software.program().install();
         if (missing != null) {
             System.err.println("with-s3: " + software + " cannot run here: " + missing);
             return UNAVAILABLE;

@@ -1,6 +1,5 @@
 package io.caravan.bench.seeds;
 
-import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.EntryStream;
@@ -10,6 +9,8 @@ import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.bench.Directories;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.engine.WaitingAppends;
 import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.network.Caravan;
@@ -27,9 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
@@ -49,17 +47,6 @@ interface Work {
     double BYTES_PER_MB = 1e6;
     int BATCH = 1_000;
     int DOCUMENT_BYTES = 200;
-
-    /** The flush at the end waits for all writes. */
-    WriteCallback FAILING_LOUDLY = new WriteCallback() {
-        @Override
-        public void success(long sequence) {}
-
-        @Override
-        public void failure(CaravanException problem) {
-            throw problem;
-        }
-    };
 
     /** Runs at the given level, on files that are deleted before it returns. */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
@@ -222,7 +209,7 @@ interface Work {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
         int written = 0;
         for (; written < count && System.nanoTime() - end < 0; written++) {
-            store.append(written % lists, value, FAILING_LOUDLY);
+            store.append(written % lists, value, Stores.NOBODY);
         }
         store.flush();
         return written;
@@ -235,34 +222,11 @@ interface Work {
      */
     static Work waiting(int threads, int valueBytes, int millis) {
         return onStore((store, directory) -> {
-            ExecutorService pool = Executors.newFixedThreadPool(threads);
-            try {
-                long start = System.nanoTime();
-                long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
-                List<Future<Integer>> writers = new ArrayList<>();
-                for (int i = 0; i < threads; i++) {
-                    int first = i;
-                    writers.add(pool.submit(() -> {
-                        int written = 0;
-                        do {
-                            int id = first + written++ * threads;
-                            store.append(id, valueBytes == 0 ? document(id) : new byte[valueBytes])
-                                    .get();
-                        } while (System.nanoTime() - end < 0);
-                        return written;
-                    }));
-                }
-                long written = 0;
-                for (Future<Integer> writer : writers) {
-                    written += writer.get();
-                }
-                long nanos = System.nanoTime() - start;
-                return new Measurement()
-                        .with(Figure.APPENDS_PER_SECOND, written / (nanos / NANOS_PER_SECOND))
-                        .with(MICROS_EACH, nanos / NANOS_PER_MICRO / written);
-            } finally {
-                pool.shutdownNow();
-            }
+            Measurement appends = new WaitingAppends(threads, millis)
+                    .run(id -> store.append(id, valueBytes == 0 ? document(id) : new byte[valueBytes])
+                            .get());
+            double micros = NANOS_PER_SECOND / NANOS_PER_MICRO / appends.get(Figure.APPENDS_PER_SECOND);
+            return appends.with(MICROS_EACH, micros);
         });
     }
 

@@ -1,32 +1,57 @@
 package io.caravan.bench.service;
 
-import io.caravan.bench.load.OpenLoop;
+import io.caravan.bench.load.HttpAppends;
+import io.caravan.bench.load.OpenLoop.Plan;
 import io.caravan.bench.load.Protocol;
+import io.caravan.bench.load.RespAppends;
+import io.caravan.bench.network.Caravan;
+import io.caravan.bench.network.Redis;
+import io.caravan.bench.network.ReferenceServer;
 import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.network.Subject;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** A protocol, and the servers that speak it. */
-interface Front {
-    /** The name in titles and, in lower case, in file names. */
-    String name();
+/**
+ * A protocol, and the servers that speak it.
+ *
+ * @param name in titles and, in lower case, in file names
+ * @param request the request that is sent
+ * @param note for readers on this protocol's load, in a sentence
+ */
+record Front(String name, String request, Plan plan, Protocol protocol, List<Subject> subjects, String note) {
+    /** RPUSH, beside Redis. */
+    static Front resp(Plan plan) {
+        return new Front(
+                "RESP",
+                "RPUSH",
+                plan,
+                new RespAppends(plan.valueBytes()),
+                List.of(Caravan.asDelivered(), Redis.forced(), Redis.everySecond()),
+                "Redis with `appendfsync everysec` answers before anything is synced: it does less.");
+    }
 
-    /** The request that is sent. */
-    String request();
+    /** POST of the Durable Streams protocol, beside its reference server. */
+    static Front http(Plan plan) {
+        return new Front(
+                "HTTP",
+                "POST",
+                plan,
+                new HttpAppends("load", plan.documents(), plan.valueBytes()),
+                List.of(Caravan.asDelivered(), new ReferenceServer()),
+                "The streams are created first, one after another; there are few, because the reference server keeps"
+                        + " at most a hundred files open.");
+    }
 
-    OpenLoop.Plan plan();
+    InetSocketAddress address(RunningServer server) {
+        return protocol instanceof HttpAppends ? server.http() : server.resp();
+    }
 
-    Protocol protocol();
-
-    List<Subject> subjects();
-
-    InetSocketAddress address(RunningServer server);
-
-    /** Prepares a server for the first append. */
-    void prepare(RunningServer server) throws IOException;
-
-    /** A note for readers on this protocol's load, in a sentence. */
-    String note();
+    /** Prepares a server for the first append: a list is created by its first value, a stream is not. */
+    void prepare(RunningServer server) throws IOException {
+        if (protocol instanceof HttpAppends appends) {
+            appends.createStreams(server.http());
+        }
+    }
 }

@@ -8,10 +8,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code scripts/bench service}: a live service as its clients experience it, from the first second of a fresh server.
@@ -66,9 +63,6 @@ public final class ServiceCommand implements Callable<Integer> {
     @Mixin
     private final Course course = new Course();
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         boolean quick = course.quick();
@@ -77,18 +71,16 @@ public final class ServiceCommand implements Callable<Integer> {
         int respRate = positive("--rate", rate, quick ? QUICK_RATE : RATE);
         int postRate = positive("--http-rate", httpRate, quick ? QUICK_RATE : HTTP_RATE);
         LiveService resp = new LiveService(
-                RespFront.of(new Plan(respRate, connectionCount, length, DOCUMENTS, VALUE_BYTES, SEED)), alone, quick);
+                Front.resp(new Plan(respRate, connectionCount, length, DOCUMENTS, VALUE_BYTES, SEED)), alone, quick);
         LiveService http = new LiveService(
-                HttpFront.of(new Plan(postRate, connectionCount, length, STREAMS, VALUE_BYTES, SEED)), alone, quick);
+                Front.http(new Plan(postRate, connectionCount, length, STREAMS, VALUE_BYTES, SEED)), alone, quick);
         course.run(List.of(resp, resp.eachSecond(), http, http.eachSecond()));
         return 0;
     }
 
     private int positive(String option, @Nullable Integer value, int otherwise) {
         int chosen = value == null ? otherwise : value;
-        if (chosen < 1 && spec != null) {
-            throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
-        }
+        course.check(chosen >= 1, option + " must be 1 or more");
         return chosen;
     }
 }

@@ -7,15 +7,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /** A child process with an embedded store. */
-final class ChildSession implements Session {
+final class ChildSession extends Session {
     private final ChildJvm child;
-    private final Ledger ledger;
     private final Thread listener;
-    private final long startNanos = System.nanoTime();
 
     private ChildSession(ChildJvm child, Ledger ledger, Thread listener) {
+        super("the child", ledger);
         this.child = child;
-        this.ledger = ledger;
         this.listener = listener;
     }
 
@@ -46,17 +44,6 @@ final class ChildSession implements Session {
         }
     }
 
-    @Override
-    public Ledger ledger() {
-        return ledger;
-    }
-
-    @Override
-    public long awaitMilestone() throws IOException, InterruptedException {
-        ledger.awaitMilestone(PATIENCE.toSeconds());
-        return System.nanoTime() - startNanos;
-    }
-
     /** A store reports immediately that it has no space, and the child passes that on before it continues. */
     @Override
     public void oneAtATime() {}
@@ -80,16 +67,14 @@ final class ChildSession implements Session {
     public void stop() throws IOException, InterruptedException {
         child.askToStop();
         hearOut(child.awaitExit(), 0);
-        if (!ledger.closed()) {
-            ledger.problem("the child exited without closing the store");
+        if (!ledger().closed()) {
+            ledger().problem("the child exited without closing the store");
         }
     }
 
     private void hearOut(int status, int expectedStatus) throws InterruptedException {
         listener.join(PATIENCE.toMillis());
-        if (status != expectedStatus) {
-            ledger.problem("the child exited with status " + status + " instead of " + expectedStatus);
-        }
+        checkExit(status, expectedStatus);
     }
 
     @Override

@@ -56,7 +56,7 @@ final class Hardships {
         Thread.sleep(random.nextLong(LONGEST_PAUSE_MILLIS));
         session.resume();
         awaitGoingOn(session, report, "after SIGSTOP and SIGCONT");
-        report.suffered(Trial.PAUSED);
+        report.suffered(RoundReport.Trial.PAUSED);
     }
 
     private void startSecondProcess(Session session, Shift shift, RoundReport report)
@@ -66,7 +66,7 @@ final class Hardships {
             report.problem("a second process was not refused because the store is already open; it reported: " + words);
         }
         awaitGoingOn(session, report, "after a second process tried to open the store");
-        report.suffered(Trial.SECOND_PROCESS);
+        report.suffered(RoundReport.Trial.SECOND_PROCESS);
     }
 
     private void awaitGoingOn(Session session, RoundReport report, String when) throws InterruptedException {
@@ -82,11 +82,11 @@ final class Hardships {
         await(() -> ledger.refusals() > refusals, report, "nothing was refused while the disk was full");
         await(() -> ledger.releasesWithoutSpace() > 0, report, "no trim or delete succeeded while the disk was full");
         awaitMore(ledger::reads, report, "no read succeeded while the disk was full");
-        report.suffered(Trial.DISK_FULL);
+        report.suffered(RoundReport.Trial.DISK_FULL);
         if (random.nextDouble() < SPACE_BACK) {
             disk.free();
             awaitMore(ledger::appends, report, "no append succeeded after space had returned");
-            report.suffered(Trial.SPACE_BACK);
+            report.suffered(RoundReport.Trial.SPACE_BACK);
         }
     }
 

@@ -20,7 +20,7 @@ final class Ledger {
     static final long UNKNOWN = -1;
 
     private final List<WorkerRecord> workers = new ArrayList<>();
-    private final Queue<Sighting> sightings = new ConcurrentLinkedQueue<>();
+    private final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
     private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
     private final Contents found = new Contents();
     private final CountDownLatch milestone = new CountDownLatch(1);
@@ -98,12 +98,12 @@ final class Ledger {
     }
 
     /** Records a read of another worker's list, to be judged when the remaining contents are known. */
-    void saw(Sighting sighting) {
+    void saw(Sightings.Sighting sighting) {
         reads.incrementAndGet();
         sightings.add(sighting);
     }
 
-    Collection<Sighting> sightings() {
+    Collection<Sightings.Sighting> sightings() {
         return sightings;
     }
 
@@ -117,6 +117,31 @@ final class Ledger {
         if (!milestone.await(seconds, TimeUnit.SECONDS)) {
             throw new IOException("the process has not reached its goal within " + seconds + " s");
         }
+    }
+
+    /**
+     * What a process has done, in numbers.
+     *
+     * @param acknowledged changes that were made
+     * @param refused changes that were refused for lack of space
+     * @param refusedReleases those of them that would have freed space
+     * @param reads reads that were checked
+     */
+    record Counts(long acknowledged, long refused, long refusedReleases, long reads) {
+        static final Counts NONE = new Counts(0, 0, 0, 0);
+
+        Counts plus(Counts more) {
+            return new Counts(
+                    acknowledged + more.acknowledged,
+                    refused + more.refused,
+                    refusedReleases + more.refusedReleases,
+                    reads + more.reads);
+        }
+    }
+
+    /** The numbers so far. */
+    Counts counts() {
+        return new Counts(acknowledgedCount(), refusals.get(), refusedReleases.get(), reads.get());
     }
 
     void problem(String words) {
@@ -147,11 +172,6 @@ final class Ledger {
     /** Number of changes refused for lack of space so far. */
     long refusals() {
         return refusals.get();
-    }
-
-    /** Those of them that would have freed space. */
-    long refusedReleases() {
-        return refusedReleases.get();
     }
 
     /** The message of the first refusal, or null. */

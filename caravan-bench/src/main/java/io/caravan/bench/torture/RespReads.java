@@ -100,7 +100,7 @@ final class RespReads {
             return;
         }
         String words = "connection " + index + " saw " + seen.count() + " values, the last: " + seen.last();
-        record.ledger().saw(new Sighting(id, answered, seen.digest(), words));
+        record.ledger().saw(new Sightings.Sighting(id, answered, seen.digest(), words));
     }
 
     private static @Nullable ListModel list(Reply reply) {

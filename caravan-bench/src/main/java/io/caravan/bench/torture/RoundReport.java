@@ -1,6 +1,7 @@
 package io.caravan.bench.torture;
 
 import io.caravan.bench.torture.Checker.Verdict;
+import io.caravan.bench.torture.Ledger.Counts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -9,16 +10,50 @@ import java.util.Locale;
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
+    /** How a working process ends. */
+    enum Fate {
+        KILLED_AT_WORK("killed at work"),
+        KILLED_AT_START("killed at start"),
+        CLOSED("closed");
+
+        private final String words;
+
+        Fate(String words) {
+            this.words = words;
+        }
+
+        @Override
+        public String toString() {
+            return words;
+        }
+    }
+
+    /** The trials of a working process before it ends. */
+    enum Trial {
+        PAUSED("paused"),
+        SECOND_PROCESS("second process refused"),
+        DISK_FULL("disk full"),
+        SPACE_BACK("space back");
+
+        private final String words;
+
+        Trial(String words) {
+            this.words = words;
+        }
+
+        @Override
+        public String toString() {
+            return words;
+        }
+    }
+
     private final int round;
     private final long seed;
     private final List<String> problems = new ArrayList<>();
     private final List<Trial> trials = new ArrayList<>();
     private Fate fate = Fate.KILLED_AT_START;
     private long aliveMillis;
-    private long acknowledged;
-    private long refused;
-    private long refusedReleases;
-    private long reads;
+    private Counts counts = Counts.NONE;
     private long kept;
     private int interruptedRecoveries;
     private int lists;
@@ -56,20 +91,8 @@ final class RoundReport {
         return trials;
     }
 
-    long acknowledged() {
-        return acknowledged;
-    }
-
-    long refused() {
-        return refused;
-    }
-
-    long refusedReleases() {
-        return refusedReleases;
-    }
-
-    long reads() {
-        return reads;
+    Counts counts() {
+        return counts;
     }
 
     long kept() {
@@ -92,10 +115,7 @@ final class RoundReport {
     void ended(Fate how, long afterMillis, Ledger ledger) {
         fate = how;
         aliveMillis = afterMillis;
-        acknowledged = ledger.acknowledgedCount();
-        refused = ledger.refusals();
-        refusedReleases = ledger.refusedReleases();
-        reads = ledger.reads();
+        counts = ledger.counts();
     }
 
     void recoveryInterrupted(List<String> problemsTold) {
@@ -123,11 +143,15 @@ final class RoundReport {
                         + " entries  reopen %,.1f ms  verify %,.1f ms  %s",
                 round,
                 seed,
-                acknowledged,
+                counts.acknowledged(),
                 kept,
-                refused == 0
+                counts.refused() == 0
                         ? ""
-                        : String.format(Locale.ROOT, ", %,d refused (%,d trims and deletes)", refused, refusedReleases),
+                        : String.format(
+                                Locale.ROOT,
+                                ", %,d refused (%,d trims and deletes)",
+                                counts.refused(),
+                                counts.refusedReleases()),
                 fate,
                 aliveMillis,
                 trials.isEmpty() ? "" : " " + trials,

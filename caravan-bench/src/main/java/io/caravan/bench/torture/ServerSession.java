@@ -9,20 +9,18 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /** A server process, and its clients in this process. */
-final class ServerSession implements Session {
+final class ServerSession extends Session {
     private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
 
     private final ServerProcess process;
     private final ServerClients clients;
-    private final Ledger ledger;
     private final Thread driver = new Thread(this::drive, "clients");
-    private final long startNanos = System.nanoTime();
     private volatile boolean ending;
 
     private ServerSession(ServerProcess process, ServerClients clients, Ledger ledger) {
+        super("the server", ledger);
         this.process = process;
         this.clients = clients;
-        this.ledger = ledger;
     }
 
     /** Starts a server, and the clients once it listens. */
@@ -37,14 +35,14 @@ final class ServerSession implements Session {
     private void drive() {
         try {
             InetSocketAddress address = process.awaitAddress();
-            ledger.opened(System.nanoTime() - startNanos, replayedFrames());
+            ledger().opened(nanosSinceStart(), replayedFrames());
             clients.begin(address);
         } catch (IOException problem) {
             if (!ending) {
-                ledger.problem("the clients cannot work: " + problem);
+                ledger().problem("the clients cannot work: " + problem);
             }
         } finally {
-            ledger.reachMilestone();
+            ledger().reachMilestone();
         }
     }
 
@@ -53,23 +51,12 @@ final class ServerSession implements Session {
         List<MatchResult> replayed =
                 REPLAYED.matcher(process.output()).results().toList();
         if (replayed.isEmpty()) {
-            ledger.problem("the server's log lacks the number of replayed frames, which must be checked");
+            ledger().problem("the server's log lacks the number of replayed frames, which must be checked");
             return Ledger.UNKNOWN;
         }
         return replayed.stream()
                 .mapToLong(each -> Long.parseLong(each.group(1)))
                 .sum();
-    }
-
-    @Override
-    public Ledger ledger() {
-        return ledger;
-    }
-
-    @Override
-    public long awaitMilestone() throws IOException, InterruptedException {
-        ledger.awaitMilestone(PATIENCE.toSeconds());
-        return System.nanoTime() - startNanos;
     }
 
     @Override
@@ -108,9 +95,7 @@ final class ServerSession implements Session {
     private void hearOut(int status, int expectedStatus) throws IOException, InterruptedException {
         driver.join(PATIENCE.toMillis());
         clients.awaitEnd(PATIENCE);
-        if (status != expectedStatus) {
-            ledger.problem("the server exited with status " + status + " instead of " + expectedStatus);
-        }
+        checkExit(status, expectedStatus);
     }
 
     @Override

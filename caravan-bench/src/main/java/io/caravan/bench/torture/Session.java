@@ -4,12 +4,28 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** One process on the store, from start to end, with the ledger of its requests and messages. */
-interface Session extends AutoCloseable {
+abstract class Session implements AutoCloseable {
     /** How long an operation may take before it counts as hanging. */
-    Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final String subject;
+    private final Ledger ledger;
+    private final long startNanos = System.nanoTime();
+
+    /**
+     * A session that begins now.
+     *
+     * @param subject what the process is, in reports of problems
+     */
+    Session(String subject, Ledger ledger) {
+        this.subject = subject;
+        this.ledger = ledger;
+    }
 
     /** The ledger; complete once the process has ended. */
-    Ledger ledger();
+    final Ledger ledger() {
+        return ledger;
+    }
 
     /**
      * Waits until the process has reached its goal: the store is open for a working one, and completely read for a
@@ -17,27 +33,41 @@ interface Session extends AutoCloseable {
      *
      * @return time since the start of the process, in nanoseconds
      */
-    long awaitMilestone() throws IOException, InterruptedException;
+    final long awaitMilestone() throws IOException, InterruptedException {
+        ledger.awaitMilestone(PATIENCE.toSeconds());
+        return nanosSinceStart();
+    }
+
+    final long nanosSinceStart() {
+        return System.nanoTime() - startNanos;
+    }
+
+    /** Reports a process that has ended with another status than it should. */
+    final void checkExit(int status, int expectedStatus) {
+        if (status != expectedStatus) {
+            ledger.problem(subject + " exited with status " + status + " instead of " + expectedStatus);
+        }
+    }
 
     /**
      * Makes each worker wait for the answer to a change before it requests the next one; returns when that has taken
      * effect.
      */
-    void oneAtATime() throws IOException, InterruptedException;
+    abstract void oneAtATime() throws IOException, InterruptedException;
 
     /** Suspends the process with SIGSTOP. */
-    void pause() throws IOException;
+    abstract void pause() throws IOException;
 
     /** Resumes the process with SIGCONT. */
-    void resume() throws IOException;
+    abstract void resume() throws IOException;
 
     /** Kills the process with SIGKILL, reads its remaining messages, and checks that it died of the signal. */
-    void kill() throws IOException, InterruptedException;
+    abstract void kill() throws IOException, InterruptedException;
 
     /** Makes the process close the store and exit, reads its remaining messages, and checks that it did. */
-    void stop() throws IOException, InterruptedException;
+    abstract void stop() throws IOException, InterruptedException;
 
     /** Kills the process if it is still running; if it should have exited before, dumps its threads first. */
     @Override
-    void close();
+    public abstract void close();
 }

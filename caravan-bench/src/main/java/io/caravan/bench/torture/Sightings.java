@@ -7,6 +7,16 @@ import java.util.Map;
 
 /** The sightings of one worker's lists, and those of them that no state of a list has explained yet. */
 final class Sightings {
+    /**
+     * The result of reading a list that another worker owns. The list must have had these contents at some moment after
+     * the changes that were answered before the read was sent, and a crash must not undo the changes that led to them.
+     *
+     * @param answered number of the owner's intents that were answered when the read was sent
+     * @param digest see {@link ListModel#digest()}
+     * @param words a description, for failure reports
+     */
+    record Sighting(long id, int answered, long digest, String words) {}
+
     private final Map<Long, List<Sighting>> unexplained = new HashMap<>();
 
     void add(Sighting sighting) {

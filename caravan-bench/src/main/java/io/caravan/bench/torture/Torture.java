@@ -9,12 +9,13 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 
 /**
  * The supervisor. In each round it starts a process that works on the store, ends it, mostly by SIGKILL, and checks the
  * remaining contents against its own record. All rounds use the same directory.
  *
- * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link Fate}; sometimes the recovery is
+ * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link RoundReport.Fate}; sometimes the recovery is
  * killed too; a second process opens the store and reads all its contents; the {@link Checker} judges; the second
  * process is killed or closes the store; the store is verified. As the second process may be killed, the next round
  * starts from a store that was closed, recovered or both.
@@ -34,7 +35,7 @@ final class Torture {
 
     private final TortureOptions options;
     private final Subject subject;
-    private final StoreVerifier verifier;
+    private final Function<Path, VerifyReport> verifier;
     private final PrintStream out;
     private final SplittableRandom random;
     private final Hardships hardships;
@@ -44,7 +45,7 @@ final class Torture {
     private long usualStartNanos = FIRST_GUESS_NANOS;
     private long usualCheckNanos = FIRST_GUESS_NANOS;
 
-    Torture(TortureOptions options, Subject subject, StoreVerifier verifier, PrintStream out) {
+    Torture(TortureOptions options, Subject subject, Function<Path, VerifyReport> verifier, PrintStream out) {
         this.options = options;
         this.subject = subject;
         this.verifier = verifier;
@@ -105,10 +106,10 @@ final class Torture {
     }
 
     private Ledger work(Shift shift, RoundReport report) throws IOException, InterruptedException {
-        Fate fate = drawFate();
+        RoundReport.Fate fate = drawFate();
         try (Session session = subject.work(shift, model)) {
             long start = System.nanoTime();
-            if (fate == Fate.KILLED_AT_START) {
+            if (fate == RoundReport.Fate.KILLED_AT_START) {
                 sleepAtMost(AIM * usualStartNanos);
             } else {
                 usualStartNanos = session.awaitMilestone();
@@ -116,7 +117,7 @@ final class Torture {
                 workOn(session, shift, report);
             }
             long aliveMillis = (System.nanoTime() - start) / NANOS_PER_MILLI;
-            if (fate == Fate.CLOSED) {
+            if (fate == RoundReport.Fate.CLOSED) {
                 session.stop();
             } else {
                 session.kill();
@@ -136,12 +137,12 @@ final class Torture {
         }
     }
 
-    private Fate drawFate() {
+    private RoundReport.Fate drawFate() {
         double dice = random.nextDouble();
         if (dice < KILL_AT_START) {
-            return Fate.KILLED_AT_START;
+            return RoundReport.Fate.KILLED_AT_START;
         }
-        return dice < KILL_AT_START + CLEAN_CLOSE ? Fate.CLOSED : Fate.KILLED_AT_WORK;
+        return dice < KILL_AT_START + CLEAN_CLOSE ? RoundReport.Fate.CLOSED : RoundReport.Fate.KILLED_AT_WORK;
     }
 
     private void sleepAtMost(double nanos) throws InterruptedException {
@@ -173,7 +174,7 @@ final class Torture {
             }
             checkReplay(told, report);
             Verdict verdict = checker.check(model, work, told.found());
-            if (report.fate() == Fate.CLOSED && verdict.kept() > 0) {
+            if (report.fate() == RoundReport.Fate.CLOSED && verdict.kept() > 0) {
                 report.problem(
                         verdict.kept() + " changes took effect without an answer, though the store was closed cleanly");
             }
@@ -183,14 +184,14 @@ final class Torture {
 
     /** On a full disk, a store may have been closed without the checkpoint that makes a replay unnecessary. */
     private void checkReplay(Ledger told, RoundReport report) {
-        if (report.fate() == Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
+        if (report.fate() == RoundReport.Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
             report.problem(told.replayedFrames() + " frames had to be replayed, though the store was closed cleanly");
         }
     }
 
     private void verify(RoundReport report) {
         long start = System.nanoTime();
-        VerifyReport verified = verifier.verify(options.store());
+        VerifyReport verified = verifier.apply(options.store());
         report.verified(System.nanoTime() - start);
         verified.faults().forEach(fault -> report.problem("verify: " + fault.getMessage()));
     }

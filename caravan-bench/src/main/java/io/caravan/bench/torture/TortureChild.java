@@ -3,11 +3,13 @@ package io.caravan.bench.torture;
 import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.StoreConfig;
 import io.caravan.bench.LocalSocket;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The process to be killed: it opens the store, then works on it or reports its contents, and closes it when its
@@ -28,7 +30,7 @@ public final class TortureChild {
     }
 
     /** Runs on the given store. */
-    public static void run(String[] arguments, StoreOpener opener) throws IOException {
+    public static void run(String[] arguments, Function<StoreConfig, ListStore> opener) throws IOException {
         ChildPlan plan = ChildPlan.parse(arguments);
         try (SocketChannel channel = LocalSocket.connect(plan.socket())) {
             Reporter reporter = new Reporter(channel);
@@ -36,7 +38,7 @@ public final class TortureChild {
         }
     }
 
-    private void run(StoreOpener opener) {
+    private void run(Function<StoreConfig, ListStore> opener) {
         try {
             runAndClose(opener);
             reporter.closed();
@@ -45,9 +47,9 @@ public final class TortureChild {
         }
     }
 
-    private void runAndClose(StoreOpener opener) throws IOException, InterruptedException {
+    private void runAndClose(Function<StoreConfig, ListStore> opener) throws IOException, InterruptedException {
         long start = System.nanoTime();
-        ListStore store = opener.open(plan.config());
+        ListStore store = opener.apply(plan.config());
         try (store) {
             reporter.opened(System.nanoTime() - start);
             if (plan.work()) {

@@ -5,10 +5,10 @@ import io.caravan.DurableListStore;
 import io.caravan.StoreGroups;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
+import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,10 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code scripts/torture}: kills a working store repeatedly, and checks what it kept. */
 @Command(
@@ -67,8 +65,8 @@ public final class TortureMain implements Callable<Integer> {
     @ArgGroup(exclusive = false, validate = false, heading = "%nHow long and where:%n", order = 1)
     private final Course course = new Course();
 
-    @Spec
-    private @Nullable CommandSpec spec;
+    @Mixin
+    private final Evidence evidence = new Evidence();
 
     /** The system under test. */
     private static final class Target {
@@ -168,19 +166,6 @@ public final class TortureMain implements Callable<Integer> {
                 description = "longest time from open to kill, without the trials in between; default ${DEFAULT-VALUE}")
         private double secondsPerRound = 1.5;
 
-        @Option(
-                names = "--seed",
-                paramLabel = "S",
-                description = "seed of everything random; default: the time, printed")
-        private long seed = System.currentTimeMillis();
-
-        @Option(
-                names = "--dir",
-                paramLabel = "DIR",
-                description = "working directory; must be missing or empty; default: a temporary directory, deleted"
-                        + " on success")
-        private @Nullable Path directory;
-
         private int rounds() {
             return rounds != null ? rounds : hours == null ? ROUNDS : Integer.MAX_VALUE;
         }
@@ -211,31 +196,21 @@ public final class TortureMain implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
         if (target.simulate) {
-            return new SimulatedTorture(course.seed, course.cuts(), course.time(), System.out).run() ? 0 : 1;
+            return new SimulatedTorture(evidence.seed(), course.cuts(), course.time(), System.out).run() ? 0 : 1;
         }
-        Path directory = course.directory;
-        Path work = directory == null ? Files.createTempDirectory("caravan-torture") : directory;
-        boolean clean = target.cluster ? runGroup(work) : target.fullDisk ? runOnSmallVolume(work) : run(work, null);
-        if (!clean) {
-            System.out.println(
-                    "The store, a copy of it as the kill left it, and the output of the processes are kept in " + work);
-            return 1;
-        }
-        if (directory == null) {
-            Directories.delete(work);
-        }
-        return 0;
+        return evidence.run(
+                work -> target.cluster ? runGroup(work) : target.fullDisk ? runOnSmallVolume(work) : run(work, null));
     }
 
     private boolean runGroup(Path work) throws IOException, InterruptedException {
-        System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
+        System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
         GroupSummary summary = GroupTorture.run(
                 GroupHost.class.getName(),
                 work,
                 List.of(GroupFault.values()),
                 course.rounds(),
                 course.time(),
-                course.seed,
+                evidence.seed(),
                 System.out);
         System.out.println(summary);
         return summary.clean();
@@ -258,8 +233,8 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     private boolean fillVolumes(Path work) throws IOException {
-        System.out.println("seed " + course.seed + ", " + target.volumes + " volumes in " + work);
-        SplittableRandom random = new SplittableRandom(course.seed);
+        System.out.println("seed " + evidence.seed() + ", " + target.volumes + " volumes in " + work);
+        SplittableRandom random = new SplittableRandom(evidence.seed());
         try {
             return new FilledVolumes(work, System.out)
                     .run(Stream.generate(() -> FilledVolumes.Case.random(random))
@@ -275,13 +250,13 @@ public final class TortureMain implements Callable<Integer> {
         TortureOptions options = new TortureOptions(
                 course.rounds(),
                 course.time(),
-                course.seed,
+                evidence.seed(),
                 work,
                 course.secondsPerRound,
                 target.writers(),
                 target.lists,
                 volume);
-        System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
+        System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
         try (Subject subject = subject(options)) {
             TortureSummary summary = new Torture(options, subject, TortureMain::verify, System.out).run();
             System.out.println(summary);
@@ -306,37 +281,29 @@ public final class TortureMain implements Callable<Integer> {
                 : new EmbeddedSubject(options, TortureChild.class.getName());
     }
 
-    private void checkOptions() throws IOException {
-        check(course.rounds() >= 1, "--rounds must be 1 or more");
-        check(
+    private void checkOptions() {
+        evidence.check(course.rounds() >= 1, "--rounds must be 1 or more");
+        evidence.check(
                 !target.simulate || !target.server && !target.fullDisk,
                 "--simulate cannot be combined with --server" + " or --full-disk");
-        check(
+        evidence.check(
                 !target.cluster || !target.server && !target.fullDisk && !target.simulate,
                 "--cluster cannot be combined with --server, --full-disk or --simulate");
-        check(
+        evidence.check(
                 target.volumes == 0 || target.fullDisk && !target.server,
                 "--volumes requires --full-disk, without --server");
-        check(target.volumes >= 0, "--volumes must not be negative");
-        check(target.groups == 1 || target.server, "--groups requires --server");
-        check(target.groups >= 1 && target.groups <= StoreGroups.MAX_GROUPS, "--groups must be from 1 to 16");
-        check(course.cuts == null || target.simulate, "--cuts requires --simulate");
-        check(course.cuts() >= 1, "--cuts must be 1 or more");
-        check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
-        check(course.hours == null || course.hours > 0, "--hours must be above 0");
-        check(course.secondsPerRound > 0, "--seconds-per-round must be above 0");
+        evidence.check(target.volumes >= 0, "--volumes must not be negative");
+        evidence.check(target.groups == 1 || target.server, "--groups requires --server");
+        evidence.check(target.groups >= 1 && target.groups <= StoreGroups.MAX_GROUPS, "--groups must be from 1 to 16");
+        evidence.check(course.cuts == null || target.simulate, "--cuts requires --simulate");
+        evidence.check(course.cuts() >= 1, "--cuts must be 1 or more");
+        evidence.check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
+        evidence.check(course.hours == null || course.hours > 0, "--hours must be above 0");
+        evidence.check(course.secondsPerRound > 0, "--seconds-per-round must be above 0");
         int writers = target.writers();
         String option = target.server ? "--connections" : "--workers";
-        check(writers >= 1 && writers <= Target.MAX_WORKERS, option + " must be from 1 to " + Target.MAX_WORKERS);
-        check(target.lists >= writers, "--lists must be at least as many as " + option);
-        check(
-                course.directory == null || Directories.missingOrEmpty(course.directory),
-                "--dir must be missing or empty");
-    }
-
-    private void check(boolean holds, String message) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+        evidence.check(
+                writers >= 1 && writers <= Target.MAX_WORKERS, option + " must be from 1 to " + Target.MAX_WORKERS);
+        evidence.check(target.lists >= writers, "--lists must be at least as many as " + option);
     }
 }

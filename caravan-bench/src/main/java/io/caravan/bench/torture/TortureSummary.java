@@ -1,5 +1,6 @@
 package io.caravan.bench.torture;
 
+import io.caravan.bench.torture.Ledger.Counts;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -8,12 +9,9 @@ import java.util.Map;
 final class TortureSummary extends Summary {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final Map<Fate, Integer> fates = new EnumMap<>(Fate.class);
-    private final Map<Trial, Integer> trials = new EnumMap<>(Trial.class);
-    private long acknowledged;
-    private long refused;
-    private long refusedReleases;
-    private long reads;
+    private final Map<RoundReport.Fate, Integer> fates = new EnumMap<>(RoundReport.Fate.class);
+    private final Map<RoundReport.Trial, Integer> trials = new EnumMap<>(RoundReport.Trial.class);
+    private Counts counts = Counts.NONE;
     private long kept;
     private int interruptedRecoveries;
     private long longestReopenNanos;
@@ -23,32 +21,18 @@ final class TortureSummary extends Summary {
         fates.merge(report.fate(), 1, Integer::sum);
         report.trials().forEach(trial -> trials.merge(trial, 1, Integer::sum));
         report.problems().forEach(this::problem);
-        acknowledged += report.acknowledged();
-        refused += report.refused();
-        refusedReleases += report.refusedReleases();
-        reads += report.reads();
+        counts = counts.plus(report.counts());
         kept += report.kept();
         interruptedRecoveries += report.interruptedRecoveries();
         longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos());
     }
 
-    /** Number of acknowledged operations. */
-    long acknowledged() {
-        return acknowledged;
-    }
-
-    /** Number of operations refused for lack of space. */
-    long refused() {
-        return refused;
-    }
-
-    /** Number of reads checked while the store was at work. */
-    long reads() {
-        return reads;
+    Counts counts() {
+        return counts;
     }
 
     /** Number of rounds with this trial. */
-    int trials(Trial trial) {
+    int trials(RoundReport.Trial trial) {
         return trials.getOrDefault(trial, 0);
     }
 
@@ -63,11 +47,11 @@ final class TortureSummary extends Summary {
                 fates,
                 trials,
                 interruptedRecoveries,
-                acknowledged,
+                counts.acknowledged(),
                 kept,
-                refused,
-                refusedReleases,
-                reads,
+                counts.refused(),
+                counts.refusedReleases(),
+                counts.reads(),
                 longestReopenNanos / NANOS_PER_MILLI,
                 verdict());
     }

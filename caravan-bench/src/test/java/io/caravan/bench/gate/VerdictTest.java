@@ -28,8 +28,8 @@ class VerdictTest {
 
     @Test
     void mediansAreInTheMiddle() {
-        assertThat(Median.of(3L, 1L, 2L)).isEqualTo(2);
-        assertThat(Median.of(4.0, 1.0, 3.0, 2.0)).isEqualTo(3);
+        assertThat(Costs.median(3L, 1L, 2L)).isEqualTo(2);
+        assertThat(Costs.median(4.0, 1.0, 3.0, 2.0)).isEqualTo(3);
     }
 
     @Test

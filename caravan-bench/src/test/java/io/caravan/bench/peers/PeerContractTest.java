@@ -67,27 +67,6 @@ class PeerContractTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ROCKSDB", "ROCKSDB_PUTS", "LMDB"})
-    void aSnapshotDropsWhatTheListHadBefore(Peer peer) throws IOException {
-        try (PeerStore store = peer.open(directory, true)) {
-            append(store, 0, ENTRIES);
-            PeerStore.Trimming trimming = (PeerStore.Trimming) store;
-            trimming.append(2, value(2, ENTRIES));
-            trimming.appendSnapshot(2, value(2, 1), ENTRIES + 1);
-            trimming.append(2, value(2, 2));
-            trimming.commit();
-        }
-        try (PeerStore store = peer.open(directory, true);
-                PeerReader reader = store.reader()) {
-            store.append(2, value(2, 3));
-            store.commit();
-            assertThat(read(reader, 1)).isEqualTo(expected(1, ENTRIES));
-            assertThat(read(reader, 2)).isEqualTo(expected(2, 4).subList(1, 4));
-            assertThat(read(reader, 3)).isEqualTo(expected(3, ENTRIES));
-        }
-    }
-
-    @ParameterizedTest
     @EnumSource(Peer.class)
     void tellsItsVersion(Peer peer) {
         assertThat(peer.version()).matches("[a-z0-9-]+-[0-9][0-9.]+");

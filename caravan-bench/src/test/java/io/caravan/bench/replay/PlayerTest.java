@@ -7,6 +7,7 @@ import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.replay.Player.ReplayException;
 import io.caravan.bench.server.ServerProcess;
 import io.caravan.testing.Rounds;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package io.caravan.bench.replay;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.bench.replay.Trace.Patch;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

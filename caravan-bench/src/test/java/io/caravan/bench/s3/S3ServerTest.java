@@ -17,7 +17,7 @@ class S3ServerTest {
 
     @Test
     void itsObjectsOutliveAKill() throws IOException {
-        assertThat(S3Software.S3PROXY.install()).isNull();
+        assertThat(S3Software.S3PROXY.program().install()).isNull();
         try (S3Server server = S3Server.start(S3Software.S3PROXY, directory);
                 Bucket bucket = new Bucket(server.endpoint(), "bucket")) {
             bucket.create();

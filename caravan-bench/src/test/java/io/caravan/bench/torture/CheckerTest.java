@@ -41,7 +41,8 @@ class CheckerTest {
 
     private void sighting(int answered, Intent... seen) {
         ListModel list = after(seen).list(ID);
-        ledger.saw(new Sighting(ID, answered, (list == null ? new ListModel(0) : list).digest(), "another saw it"));
+        ledger.saw(new Sightings.Sighting(
+                ID, answered, (list == null ? new ListModel(0) : list).digest(), "another saw it"));
     }
 
     @Test

@@ -29,9 +29,9 @@ class FullDiskTest {
             try (Subject subject = new EmbeddedSubject(options, TortureChild.class.getName())) {
                 TortureSummary summary = new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
                 assertThat(summary.problems()).isEmpty();
-                assertThat(summary.trials(Trial.DISK_FULL)).isEqualTo(ROUNDS);
-                assertThat(summary.trials(Trial.SPACE_BACK)).isEqualTo(1);
-                assertThat(summary.refused()).isPositive();
+                assertThat(summary.trials(RoundReport.Trial.DISK_FULL)).isEqualTo(ROUNDS);
+                assertThat(summary.trials(RoundReport.Trial.SPACE_BACK)).isEqualTo(1);
+                assertThat(summary.counts().refused()).isPositive();
             }
         } catch (SmallVolume.NotPossibleException reason) {
             abort(reason.getMessage());

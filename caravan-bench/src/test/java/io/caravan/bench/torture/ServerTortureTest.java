@@ -34,8 +34,8 @@ class ServerTortureTest {
     private static void lostNothing(TortureSummary summary) {
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
-        assertThat(summary.acknowledged()).isPositive();
-        assertThat(summary.reads()).isPositive();
+        assertThat(summary.counts().acknowledged()).isPositive();
+        assertThat(summary.counts().reads()).isPositive();
     }
 
     @Test

@@ -4,10 +4,12 @@ import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Function;
 
 /** Options of short runs. */
 final class TestOptions {
-    static final StoreVerifier VERIFIER = store -> DurableListStore.verify(store, VerifyReport.Progress.NONE);
+    static final Function<Path, VerifyReport> VERIFIER =
+            store -> DurableListStore.verify(store, VerifyReport.Progress.NONE);
 
     private TestOptions() {}
 

@@ -26,7 +26,7 @@ class TortureHarnessTest {
         TortureSummary summary = torture(ToyStore.Lie.NONE, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
-        assertThat(summary.acknowledged()).isPositive();
+        assertThat(summary.counts().acknowledged()).isPositive();
     }
 
     @ParameterizedTest

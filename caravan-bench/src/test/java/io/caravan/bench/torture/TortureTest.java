@@ -24,7 +24,7 @@ class TortureTest {
         TortureSummary summary = torture(TortureChild.class, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
-        assertThat(summary.acknowledged()).isPositive();
+        assertThat(summary.counts().acknowledged()).isPositive();
     }
 
     @Test

@@ -1,7 +1,7 @@
-package io.caravan.bench.s3;
+package io.caravan.bench;
 
-import io.caravan.bench.ChildProcess;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Installs a program into a directory once, by running commands. */
-final class Installer {
+/** Installs a peer or a tool of these programs once, by running commands. */
+public final class Installer {
     /** The file that an installation creates last; it contains the installed version. */
     private static final String MARK = ".installed";
 
@@ -24,14 +24,27 @@ final class Installer {
      *
      * @param version of the program; a different installed version is replaced
      */
-    Installer(Path home, String version) {
+    public Installer(Path home, String version) {
         this.home = home;
         this.version = version;
     }
 
+    /** The directory of what is installed under this name: beside these programs' own jar or classes; it may not exist. */
+    public static Path home(String name) {
+        try {
+            return Path.of(Installer.class
+                            .getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .resolveSibling(name);
+        } catch (URISyntaxException impossible) {
+            throw new IllegalStateException("cannot locate this program's own jar or classes", impossible);
+        }
+    }
+
     /** Returns why the installation failed; null when the program is installed. */
-    @Nullable
-    String run(Map<String, String> environment, List<List<String>> commands) throws IOException {
+    public @Nullable String run(Map<String, String> environment, List<List<String>> commands) throws IOException {
         Path mark = home.resolve(MARK);
         if (Files.exists(mark) && Files.readString(mark).equals(version)) {
             return null;

@@ -1,0 +1,58 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The seed of a program that looks for faults, and where it keeps what it has found: a mixin for its command. */
+public final class Evidence {
+    @Option(names = "--seed", paramLabel = "S", description = "seed of everything random; default: the time, printed")
+    private long seed = System.currentTimeMillis();
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "working directory; must be missing or empty; default: a temporary directory, deleted on"
+                    + " success")
+    private @Nullable Path directory;
+
+    @Spec(Spec.Target.MIXEE)
+    private @Nullable CommandSpec command;
+
+    public long seed() {
+        return seed;
+    }
+
+    /** Refuses the command's arguments with this message unless the condition holds. */
+    public void check(boolean holds, String otherwise) {
+        if (!holds && command != null) {
+            throw new ParameterException(command.commandLine(), otherwise);
+        }
+    }
+
+    /** Looks for faults in an existing directory, and returns whether there are none. */
+    public interface Search {
+        boolean clean(Path work) throws IOException, InterruptedException;
+    }
+
+    /** Runs the search in the directory, which is kept when it has found something. Returns the exit status. */
+    public int run(Search search) throws IOException, InterruptedException {
+        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        Path work = directory == null
+                ? Files.createTempDirectory("caravan-" + (command == null ? "bench" : command.name()))
+                : Files.createDirectories(directory);
+        if (!search.clean(work)) {
+            System.out.println("All files of this run, and the output of its processes, are kept in " + work);
+            return 1;
+        }
+        if (directory == null) {
+            Directories.delete(work);
+        }
+        return 0;
+    }
+}
