@@ -338,6 +338,40 @@ async function rewritten(page, resp) {
   say('deleted the right one of two documents');
 }
 
+/** A page that is left: answers that come later are not shown, and what was begun there is done to its document. */
+async function left(page) {
+  await page.evaluate(async () => {
+    const {call} = await import(new URL('js/api.js', document.baseURI));
+    for (const path of ['/v1/stream/left/a', '/v1/stream/left/b']) {
+      await call('PUT', path, {headers: {'Content-Type': 'text/plain'}, body: 'value'});
+    }
+  });
+  let release;
+  const released = new Promise((done) => (release = done));
+  await page.route('**/v1/values/left/a?*', (route) => released.then(() => route.continue()));
+  const asked = page.waitForRequest('**/v1/values/left/a?*');
+  await visit(page, '#/document?path=/v1/stream/left/a', 'left/a');
+  await asked;
+  await visit(page, '#/document?path=/v1/spaces/left', 'Document');
+  const answered = page.waitForResponse('**/v1/values/left/a?*').then((answer) => answer.finished());
+  release();
+  await answered;
+  await page.evaluate(() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn))));
+  await page.getByText('This address names no document.').waitFor({timeout: 1000});
+  assert.equal(await page.getByRole('button', {name: 'Delete the document…'}).count(), 0);
+  await page.unroute('**/v1/values/left/a?*');
+
+  await visit(page, '#/document?path=/v1/stream/left/a', 'left/a');
+  await page.getByRole('button', {name: 'Delete the document…'}).click();
+  await page.evaluate(() => (location.hash = '#/document?path=/v1/stream/left/b'));
+  await heading(page, 'left/b');
+  const deletion = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+  await page.getByRole('button', {name: 'Delete 1 value'}).click();
+  assert.match((await deletion).url(), /left\/a$/);
+  await page.getByText('1 value,').first().waitFor();
+  say('nothing is done to the document that is shown next');
+}
+
 /** A document of type text/html, from the console's origin and with its token: a page that may do nothing. */
 async function harmless(browser, direct) {
   const context = await browser.newContext({extraHTTPHeaders: {Authorization: `Bearer ${SECRET}`}});
@@ -384,6 +418,7 @@ async function check() {
   await extremes(page);
   await markup(page);
   await rewritten(page, resp);
+  await left(page);
   await page.context().close();
   await harmless(browser, direct);
   const phone = await open(browser, `http://127.0.0.1:${proxy}${PREFIX}`, {viewport: {width: 390, height: 844}, colorScheme: 'light', hasTouch: true});

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
+import io.caravan.format.EntryLayout;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
@@ -93,7 +94,9 @@ class FullDiskRecoversTest {
         Engine engine = open(disk);
         try {
             long filled = fill(engine, valueBytes);
-            assertThat(filled * valueBytes).as("bytes on a new disk").isGreaterThan(diskBytes / 8);
+            assertThat(filled * EntryLayout.entryBytes(valueBytes))
+                    .as("bytes of entries on a new disk")
+                    .isGreaterThan(diskBytes / 8);
             if (restarts) {
                 engine.close();
                 engine = open(disk);

@@ -48,13 +48,18 @@ async function ask() {
 }
 
 async function look() {
+  const asked = path;
+  let answer = null;
+  let refusal = '';
   try {
-    found = await json(under('/v1/archive/stream/', path));
-    foundProblem = '';
+    answer = await json(under('/v1/archive/stream/', asked));
   } catch (refused) {
-    found = null;
-    foundProblem = refused.message;
+    refusal = refused.message;
   }
+  // An answer about a document that was left says nothing of the one that is shown.
+  if (asked !== path) return;
+  found = answer;
+  foundProblem = refusal;
   redraw();
 }
 
@@ -66,7 +71,8 @@ function choose(event) {
 }
 
 async function restore(generation) {
-  const name = nameOf(path);
+  const asked = path;
+  const name = nameOf(asked);
   let as = name;
   const done = await confirm({
     title: `Restore generation ${generation.number}?`,
@@ -83,10 +89,10 @@ async function restore(generation) {
     danger: false,
     act: async () => {
       const parameters = {generation: generation.number, as: as === name ? '' : as};
-      return (await call('POST', under('/v1/archive/stream/', path) + '?' + query(parameters))).json();
+      return (await call('POST', under('/v1/archive/stream/', asked) + '?' + query(parameters))).json();
     },
   });
-  if (done) {
+  if (done && asked === path) {
     note = html`${plural(done.added, 'value')} restored:
       <a href=${'#/document?' + query({path: done.path})}>${visible(nameOf(done.path))}</a>`;
     redraw();

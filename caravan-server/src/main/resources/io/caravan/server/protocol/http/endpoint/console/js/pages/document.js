@@ -11,111 +11,107 @@ export const title = 'Document';
 const PAGE = 50;
 const MAX_KEPT = 500;
 
-let path = '';
-let info = null;
-let values = [];
-let problem = '';
-let missing = false;
+/** What was asked for when the page was entered: an answer that comes after it was left changes nothing that is shown. */
+const visit = (path) => ({path, info: null, values: [], problem: '', missing: false, note: '', following: null});
+
+let shown = visit('');
 let chosenView = 'auto';
-let following = null;
-let note = '';
 let redraw = () => {};
 
-const valuesPath = (parameters) => under('/v1/values/', path) + '?' + query(parameters);
+const valuesPath = (path, parameters) => under('/v1/values/', path) + '?' + query(parameters);
 
 export function enter(parameters, update) {
   redraw = update;
-  path = parameters.get('path') ?? '';
-  info = null;
-  values = [];
-  note = '';
-  missing = false;
-  problem = isStream(path) ? '' : 'This address names no document.';
-  if (!problem) latest();
+  shown = visit(parameters.get('path') ?? '');
+  if (isStream(shown.path)) latest(shown);
+  else shown.problem = 'This address names no document.';
 }
 
 export function leave() {
-  following?.abort();
-  following = null;
+  stop(shown);
 }
 
-async function load(parameters) {
+function stop(mine) {
+  mine.following?.abort();
+  mine.following = null;
+}
+
+async function load(mine, parameters) {
   try {
-    const page = await json(valuesPath(parameters));
-    info = page;
-    values = page.values;
-    problem = '';
-    missing = false;
+    const page = await json(valuesPath(mine.path, parameters));
+    Object.assign(mine, {info: page, values: page.values, problem: '', missing: false});
   } catch (refused) {
-    problem = refused.message;
-    missing = refused.status === 404;
-    info = null;
-    values = [];
+    Object.assign(mine, {info: null, values: [], problem: refused.message, missing: refused.status === 404});
   }
   redraw();
 }
 
-const latest = () => load({newest: true, limit: PAGE});
+const latest = (mine) => load(mine, {newest: true, limit: PAGE});
 
 const offset = (sequence) => String(sequence).padStart(16, '0') + '_' + '0'.repeat(16);
 
 const older = () => {
+  const {info, values} = shown;
   const from = Math.max(info.firstSequence, values[0].sequence - PAGE);
-  return load({offset: offset(from), limit: Math.max(1, values[0].sequence - from)});
+  return load(shown, {offset: offset(from), limit: Math.max(1, values[0].sequence - from)});
 };
 
-const newer = () => load({offset: info.continueAt, limit: PAGE});
+const newer = () => load(shown, {offset: shown.info.continueAt, limit: PAGE});
 
 /** Waits for what comes next, and shows it, until told to stop. */
 async function follow() {
-  if (following) {
-    leave();
+  const mine = shown;
+  if (mine.following) {
+    stop(mine);
     return redraw();
   }
-  const mine = (following = new AbortController());
-  await latest();
-  while (following === mine && info) {
+  const here = (mine.following = new AbortController());
+  await latest(mine);
+  while (mine.following === here && mine.info) {
     try {
-      await next(mine.signal);
+      await next(mine, here.signal);
     } catch (refused) {
-      if (refused.name !== 'AbortError') problem = refused.message;
-      if (following === mine) leave();
+      if (refused.name !== 'AbortError') mine.problem = refused.message;
+      if (mine.following === here) stop(mine);
     }
     redraw();
   }
 }
 
-async function next(signal) {
-  const at = info.nextOffset;
-  const answer = await call('GET', path + '?' + query({offset: at, live: 'long-poll'}), {signal});
+async function next(mine, signal) {
+  const at = mine.info.nextOffset;
+  const answer = await call('GET', mine.path + '?' + query({offset: at, live: 'long-poll'}), {signal});
   await answer.body?.cancel();
-  const page = await json(valuesPath({offset: at}), {signal});
-  values = [...values, ...page.values].slice(-MAX_KEPT);
+  const page = await json(valuesPath(mine.path, {offset: at}), {signal});
+  mine.values = [...mine.values, ...page.values].slice(-MAX_KEPT);
   // There may be more than a page of them.
-  info = {...page, nextOffset: page.continueAt};
-  if (page.closed) leave();
+  mine.info = {...page, nextOffset: page.continueAt};
+  if (page.closed) stop(mine);
 }
 
 async function append(event) {
   event.preventDefault();
+  const mine = shown;
   const form = event.target;
   const text = new FormData(form).get('value');
   try {
-    const contentType = info?.contentType ?? new FormData(form).get('type');
-    if (!info) await call('PUT', path, {headers: {'Content-Type': contentType}});
-    await call('POST', path, {body: new TextEncoder().encode(text), headers: {'Content-Type': contentType}});
+    const contentType = mine.info?.contentType ?? new FormData(form).get('type');
+    if (!mine.info) await call('PUT', mine.path, {headers: {'Content-Type': contentType}});
+    await call('POST', mine.path, {body: new TextEncoder().encode(text), headers: {'Content-Type': contentType}});
     form.reset();
-    note = 'Appended: it is durable.';
-    if (!following) await latest();
+    mine.note = 'Appended: it is durable.';
+    if (!mine.following) await latest(mine);
   } catch (refused) {
-    note = '';
-    problem = refused.message;
+    mine.note = '';
+    mine.problem = refused.message;
   }
   redraw();
 }
 
 async function trim(event) {
   event.preventDefault();
+  const mine = shown;
+  const {path, info} = mine;
   const to = Math.min(info.nextSequence, Number(new FormData(event.target).get('to')));
   const dropped = Math.max(0, to - info.firstSequence);
   const done = await confirm({
@@ -124,44 +120,49 @@ async function trim(event) {
         This drops the ${plural(dropped, 'oldest value')}${dropped ? `, sequences ${info.firstSequence} to ${to - 1}` : ''}, and keeps
         ${count(info.nextSequence - info.firstSequence - dropped)}. Sequences do not change.
       </p>
-      <p>${lasting()}</p>`,
+      <p>${lasting(info)}</p>`,
     verb: `Drop ${plural(dropped, 'value')}`,
     act: () => call('POST', path + '?' + query({trim: offset(to)})),
   });
   if (done) {
-    note = `${plural(dropped, 'value')} dropped.`;
-    await latest();
+    mine.note = `${plural(dropped, 'value')} dropped.`;
+    await latest(mine);
   }
 }
 
-const lasting = () =>
+const lasting = (info) =>
   info.archived
     ? 'It cannot be undone; the archive has the document as it is now until it is pruned, and can restore it under another name.'
     : 'It cannot be undone, and the archive does not have the document as it is now.';
 
 async function remove() {
+  const mine = shown;
+  const {path, info} = mine;
   const held = info.nextSequence - info.firstSequence;
   const done = await confirm({
     title: `Delete ${visible(nameOf(path))}?`,
     text: html`<p>This deletes the document with its ${plural(held, 'value')}, ${bytes(info.bytes)}, for everybody. Whoever follows it is told that it is gone.</p>
-      <p>${lasting()}</p>`,
+      <p>${lasting(info)}</p>`,
     verb: `Delete ${plural(held, 'value')}`,
     act: () => call('DELETE', path),
   });
-  if (done) location.hash = '#/documents?' + query({prefix: nameOf(path).replace(/[^/]*$/, '')});
+  if (done && mine === shown) location.hash = '#/documents?' + query({prefix: nameOf(path).replace(/[^/]*$/, '')});
 }
 
 async function download(value) {
-  const answer = await call('GET', valuesPath({offset: value.offset, raw: true}));
+  const {path} = shown;
+  const answer = await call('GET', valuesPath(path, {offset: value.offset, raw: true}));
   save(await answer.blob(), `${nameOf(path)}-${value.sequence}`);
 }
 
 async function downloadAll() {
+  const {path} = shown;
   const answer = await call('GET', path);
   save(await answer.blob(), nameOf(path));
 }
 
 export function view() {
+  const {path, info, problem, missing} = shown;
   return html`<div class="head"><h1 tabindex="-1" class="name">${isStream(path) ? visible(nameOf(path)) : title}</h1></div>
     ${problem && !missing ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${info ? there() : missing ? absent() : nothing}`;
@@ -173,10 +174,11 @@ const absent = () => html`<div class="card">
     html`<label for="type">Content type</label>
       <input id="type" name="type" value="text/plain" required autocomplete="off" />`,
   )}
-  <p><a href=${'#/archive?' + query({path})}>Look for it in the archive</a></p>
+  <p><a href=${'#/archive?' + query({path: shown.path})}>Look for it in the archive</a></p>
 </div>`;
 
 function there() {
+  const {path, info, note, following} = shown;
   const held = info.nextSequence - info.firstSequence;
   return html`<p class="about">
       ${plural(held, 'value')}, ${bytes(info.bytes)}, ${info.contentType}${info.closed ? ', closed' : ''}; sequences from
@@ -216,6 +218,7 @@ const appendForm = (more) => html`<form @submit=${append} class="append">
 </form>`;
 
 function list() {
+  const {info, values, following} = shown;
   if (!values.length) return html`<p>It has no values.</p>`;
   const first = values[0].sequence;
   const last = values.at(-1).sequence;
@@ -228,11 +231,11 @@ function list() {
 }
 
 function row(value) {
-  const {view: shown, text} = show(value, chosenView);
+  const {view: as, text} = show(value, chosenView);
   const cut = (value.decoded?.length ?? 0) < value.bytes;
   return html`<li class="value">
     <div class="meta">
-      <b>${count(value.sequence)}</b> <span>${bytes(value.bytes)}, ${shown}${value.time ? `, came ${moment(value.time)}` : ''}</span>
+      <b>${count(value.sequence)}</b> <span>${bytes(value.bytes)}, ${as}${value.time ? `, came ${moment(value.time)}` : ''}</span>
       <button class="quiet" @click=${() => download(value)} aria-label=${`Download value ${value.sequence}`}>Download</button>
     </div>
     <pre tabindex="0" aria-label=${`Value ${value.sequence}`}>${text}</pre>
