@@ -7,11 +7,13 @@ import io.caravan.server.net.FatalErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that cannot go on ends, so that it is restarted, and one that can be stopped is. */
+@Tag("processes")
 class BrokenProcessTest {
     private static Process start(String problem) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();

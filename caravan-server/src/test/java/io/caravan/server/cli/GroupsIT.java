@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
 
 /** A server with several groups as a process: killed, archived, backed up, and looked at by the commands for folders. */
+@Tag("processes")
 @Execution(ExecutionMode.CONCURRENT)
 class GroupsIT {
     private static final int GROUPS = 3;

@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The real process: its log, its secrets, its end. */
+@Tag("processes")
 @Execution(ExecutionMode.CONCURRENT)
 class OperateIT {
     private static final String SECRET = "correct-horse-battery";

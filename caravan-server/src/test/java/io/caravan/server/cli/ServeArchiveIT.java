@@ -21,12 +21,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The server as a process with an archive: where it is by default, and what of it survives a kill. */
+@Tag("processes")
 @Execution(ExecutionMode.CONCURRENT)
 class ServeArchiveIT {
     @TempDir

@@ -18,10 +18,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Secrets are planted in everything that a real server has; none of them is in the file. */
+@Tag("processes")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";
     private static final String HIDDEN = "(hidden)";

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
 /** The server as a process of its own, under clients that others have made: every command, and what applications call. */
+@Tag("processes")
 class ClientsIT {
     /** A server that has just started may leave a client on a busy machine without an answer for as long. */
     private static final int PATIENCE_MILLIS = 30_000;
