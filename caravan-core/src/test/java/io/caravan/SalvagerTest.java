@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -140,6 +141,7 @@ class SalvagerTest {
     }
 
     @Test
+    @Tag("slow")
     void theDocumentSaysHowMuchComesBackFromEachDamage() throws Exception {
         List<String> rows = new ArrayList<>();
         Map<Kind, List<DirectoryImage>> flips = flips();

@@ -218,6 +218,7 @@ final class GroupFaultsTest {
 
     /** As on a full disk. Raft does not try again, so the host would stay without a log when the disk has room again. */
     @Test
+    @Tag("slow")
     void aHostWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");

@@ -69,6 +69,7 @@ final class GroupFilesTest {
 
     /** Then another leads, and sends its own: it must lead for as long as that takes, with no other host beside the two. */
     @Test
+    @Tag("slow")
     void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
         try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
             String away = group.follower();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the measurement with tiny counts, to keep it working. */
-@Tag("processes")
+@Tag("slow")
 class EngineCommandTest {
     /** Exit status of a process ended by SIGTERM. */
     private static final int SIGTERM = 128 + 15;

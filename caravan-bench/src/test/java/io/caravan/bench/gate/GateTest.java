@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The gate notices builds that were slowed on purpose. */
-@Tag("processes")
+@Tag("slow")
 class GateTest {
     private static final Path CORE = Path.of("../caravan-core");
 

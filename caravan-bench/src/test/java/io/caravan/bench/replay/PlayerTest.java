@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Replays a small generated session, with stores that retain it and with one that does not. */
-@Tag("processes")
+@Tag("slow")
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
     private static final int KILLS = Rounds.of(1, 3);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The S3 server that needs no installation. */
-@Tag("processes")
+@Tag("slow")
 class S3ServerTest {
     private static final String KEY = "folder/key";
 

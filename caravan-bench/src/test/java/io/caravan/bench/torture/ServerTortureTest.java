@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real server under the harness, unchanged and sabotaged. */
-@Tag("processes")
+@Tag("slow")
 class ServerTortureTest {
     private static final long SEED = 1;
     private static final int FEW_ROUNDS = Rounds.of(1, 5);

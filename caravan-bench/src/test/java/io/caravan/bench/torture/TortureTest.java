@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real store under the harness, unchanged and sabotaged. */
-@Tag("processes")
+@Tag("slow")
 class TortureTest {
     private static final long SEED = 7;
     private static final int FEW_ROUNDS = Rounds.of(2, 10);

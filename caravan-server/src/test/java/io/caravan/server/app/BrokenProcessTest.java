@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that cannot go on ends, so that it is restarted, and one that can be stopped is. */
-@Tag("processes")
+@Tag("slow")
 class BrokenProcessTest {
     private static Process start(String problem) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
 
 /** A server with several groups as a process: killed, archived, backed up, and looked at by the commands for folders. */
-@Tag("processes")
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class GroupsIT {
     private static final int GROUPS = 3;

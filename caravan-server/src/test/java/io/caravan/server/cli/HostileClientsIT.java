@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * reads, long names, patterns and subscriptions, over RESP and HTTP, with and without permissions. A client that behaves
  * is served throughout, and afterwards the process is there and holds nothing for the others.
  */
-@Tag("processes")
+@Tag("slow")
 class HostileClientsIT {
     private static final String SECRET = "may-do-everything-here-1";
     private static final List<String> EMPTY_AFTERWARDS = List.of(

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The real process: its log, its secrets, its end. */
-@Tag("processes")
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class OperateIT {
     private static final String SECRET = "correct-horse-battery";

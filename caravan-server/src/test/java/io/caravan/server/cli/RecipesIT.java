@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The recipes of OPERATIONS.md and CLUSTER.md are run as they stand there, by one shell, one after the other, and must print what it
  * says; a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
  */
-@Tag("processes")
+@Tag("slow")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RecipesIT {
     private static final Pattern BLOCK = Pattern.compile("```console\n(.*?)```", Pattern.DOTALL);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The server as a process with an archive: where it is by default, and what of it survives a kill. */
-@Tag("processes")
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ServeArchiveIT {
     @TempDir

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Secrets are planted in everything that a real server has; none of them is in the file. */
-@Tag("processes")
+@Tag("slow")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";
     private static final String HIDDEN = "(hidden)";

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A put and a read of an object that is larger than the memory of the process. */
-@Tag("processes")
+@Tag("slow")
 @Patient
 class S3LargeObjectIT {
     private static final int HEAP_MEBIBYTES = 160;

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A document that is moved while a client appends to it, and somebody is killed. */
-@Tag("processes")
+@Tag("slow")
 @Timeout(180)
 class MoveIT {
     private static final String NAME = "letters/1";

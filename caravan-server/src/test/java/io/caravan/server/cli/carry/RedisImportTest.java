@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 /** Lists of a real Redis, and of what only claims to be one, into a server. */
+@Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class RedisImportTest {

@@ -40,7 +40,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
 /** The server as a process of its own, under clients that others have made: every command, and what applications call. */
-@Tag("processes")
+@Tag("slow")
 class ClientsIT {
     /** A server that has just started may leave a client on a busy machine without an answer for as long. */
     private static final int PATIENCE_MILLIS = 30_000;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What only a process of its own can show: atomicity in a kill, and answers that are larger than its memory. */
-@Tag("processes")
+@Tag("slow")
 class RespIT {
     private static final int SIGKILL_EXIT = 128 + 9;
     private static final int ON_THEIR_WAY = 50;
