@@ -18,6 +18,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.FieldSource;
  * beside it, the public types of {@code io.caravan} where the table says so, and nothing else of ours. The root package
  * itself may see everything, because {@code DurableListStore} puts the parts together.
  */
+@Tag("slow")
 class ArchitectureTest {
     private static final String ROOT = "io.caravan";
 

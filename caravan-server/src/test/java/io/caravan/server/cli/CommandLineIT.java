@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +54,7 @@ class CommandLineIT {
     }
 
     @Test
+    @Tag("slow")
     void toldToStopLogEndsWithZeroAfterWholeLines() throws Exception {
         try (ListStore store = SmallFiles.open(directory)) {
             store.append(1, new byte[3]).join();

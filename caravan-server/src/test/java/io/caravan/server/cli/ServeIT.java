@@ -10,6 +10,7 @@ import io.caravan.server.protocol.resp.RespClient;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,6 +87,7 @@ class ServeIT {
     }
 
     @Test
+    @Tag("slow")
     void toldToStopUnderPipelinedLoadItStopsCleanly() throws Exception {
         long answered = loadAnd(server -> assertThat(server.terminate()).isZero());
         assertThat(DurableListStore.verify(directory.resolve("data"), VerifyReport.Progress.NONE)
