@@ -19,7 +19,7 @@ class MigrationRoundsTest {
     void noAcknowledgedValueIsLost() throws Exception {
         Long one = Long.getLong("caravan.migration.seed");
         long first = one == null ? ThreadLocalRandom.current().nextLong(1L << 40) : one;
-        int rounds = one == null ? Rounds.of(8, 6_000) : 1;
+        int rounds = one == null ? Rounds.of(8, 2_000) : 1;
         System.out.println("migration rounds: " + rounds + " from seed " + first);
         try (MigrationSide source = new MigrationSide();
                 MigrationSide target = new MigrationSide()) {
