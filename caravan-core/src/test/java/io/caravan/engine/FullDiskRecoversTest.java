@@ -3,69 +3,65 @@ package io.caravan.engine;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
+import io.caravan.WriteCallback;
 import io.caravan.format.EntryLayout;
 import io.caravan.inspect.Verifier;
-import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallDisk;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.simulator.SimulatedClock;
+import io.caravan.testing.simulator.SimulatedThreading;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A store that has filled its disk itself takes appends again when documents are deleted, with no restart, on disks of
- * many sizes: whether it does depends on where the last log segment and the last heap segment fall. All sizes are a 32nd
- * of the usual ones, but for those of values.
+ * many sizes: whether it does depends on where the last log segment and the last heap segment fall, and on which of the
+ * store's threads goes first. The threads are simulated, so a seed repeats what they did.
  */
-@Patient
-@Execution(ExecutionMode.CONCURRENT)
 class FullDiskRecoversTest {
-    private static final int MIB = 1 << 20;
+    private static final int KIB = 1024;
     private static final int DOCUMENTS = 10;
     private static final int IN_FLIGHT = 32;
-    private static final int LEAST_DISK_BYTES = 272 * MIB / 32;
-    private static final int HASTE = 50;
+    private static final int MAX_VALUE_BYTES = 15_000;
+    private static final int LEAST_DISK_BYTES = 2_200 * KIB;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A minute of simulated time. */
+    private static final int MOST_PAUSES = 600;
 
-    private static StoreConfig config() {
-        return StoreConfig.builder(Path.of("small"))
-                .maxValueBytes(60_000)
-                .logBufferBytes(128 << 10)
-                .logSegmentBytes(MIB)
-                .heapSegmentBytes(2 * MIB)
-                .checkpointFloorBytes(2 * MIB)
-                .build();
-    }
+    private final StoreConfig config = StoreConfig.builder(Path.of("small"))
+            .maxValueBytes(MAX_VALUE_BYTES)
+            .logBufferBytes(32 * KIB)
+            .logSegmentBytes(256 * KIB)
+            .heapSegmentBytes(512 * KIB)
+            .checkpointFloorBytes(512 * KIB)
+            .build();
 
-    private static Engine open(SmallDisk disk) throws IOException {
-        WatchedThreading threads = new WatchedThreading(HASTE);
-        return Engine.open(config(), disk, threads::hastyNanos, threads);
-    }
+    private SplittableRandom random = new SplittableRandom();
+    private SmallDisk disk = new SmallDisk(0);
+    private SimulatedThreading threads = new SimulatedThreading(random, new SimulatedClock());
+    private String refusal = "";
 
     static Stream<Arguments> disks() {
         return IntStream.range(0, 24).boxed().flatMap(i -> {
-            int diskBytes = LEAST_DISK_BYTES + i * 17 * MIB / 32 + i * i * MIB / 64;
+            int diskBytes = LEAST_DISK_BYTES + i * 136 * KIB + i * i * 4 * KIB;
             int kept = i % 4 == 0 ? 0 : 1;
-            return Stream.of(Arguments.of(diskBytes, 5_000, kept), Arguments.of(diskBytes, 50_000, kept));
+            return Stream.of(Arguments.of(diskBytes, 1_250, kept), Arguments.of(diskBytes, 12_500, kept));
         });
     }
 
@@ -73,66 +69,83 @@ class FullDiskRecoversTest {
     @MethodSource("disks")
     @Tag("thorough")
     void appendsResumeWhenDocumentsAreDeleted(int diskBytes, int valueBytes, int kept) throws IOException {
-        recovers(diskBytes, valueBytes, kept, false);
+        Seeds.forEach(1, seed -> recovers(new SplittableRandom(seed), diskBytes, valueBytes, kept));
     }
 
     @Test
     @Tag("rounds")
     void appendsResumeOnADiskOfAnySize() {
-        Seeds.forEach(Rounds.of(4, 300), seed -> {
-            SplittableRandom random = new SplittableRandom(seed);
+        Seeds.forEach(Rounds.of(10, 3_000), seed -> {
+            SplittableRandom chance = new SplittableRandom(seed);
             recovers(
-                    LEAST_DISK_BYTES + random.nextInt(40 * MIB),
-                    random.nextInt(1, 60_000),
-                    random.nextInt(4),
-                    random.nextBoolean());
+                    chance,
+                    LEAST_DISK_BYTES + chance.nextInt(10_000 * KIB),
+                    chance.nextInt(1, 10) == 1 ? chance.nextInt(20, 1_000) : chance.nextInt(1_000, MAX_VALUE_BYTES),
+                    chance.nextInt(4));
         });
     }
 
-    private static void recovers(int diskBytes, int valueBytes, int kept, boolean restarts) throws IOException {
-        SmallDisk disk = new SmallDisk(diskBytes);
-        Engine engine = open(disk);
-        try {
-            long filled = fill(engine, valueBytes);
-            assertThat(filled * EntryLayout.entryBytes(valueBytes))
-                    .as("bytes of entries on a new disk")
-                    .isGreaterThan(diskBytes / 8);
-            if (restarts) {
-                engine.close();
-                engine = open(disk);
-            }
-            for (int id = kept; id < DOCUMENTS; id++) {
-                engine.delete(id).join();
-            }
-            Engine store = engine;
-            awaitAccepted(disk, store, DOCUMENTS, new byte[1]);
-            awaitAccepted(disk, store, 0, bytes(valueBytes, 0));
-            AtomicLong refilled = new AtomicLong();
-            Eventually.await(
-                    "a quarter of what fitted before is accepted",
-                    () -> refilled.addAndGet(appendGroup(store, refilled.get(), valueBytes)) > filled / 4);
-        } finally {
-            engine.close();
+    private void recovers(SplittableRandom chance, int diskBytes, int valueBytes, int kept) throws IOException {
+        random = chance;
+        disk = new SmallDisk(diskBytes);
+        Engine engine = open();
+        long filled = fill(engine, valueBytes);
+        assertThat(filled * EntryLayout.entryBytes(valueBytes))
+                .as("bytes of entries on a new disk")
+                .isGreaterThan(diskBytes / 8);
+        if (random.nextBoolean()) {
+            fillTheRest(engine, valueBytes);
         }
+        if (random.nextBoolean()) {
+            close(engine);
+            engine = open();
+        }
+        Engine store = engine;
+        for (int i = kept; i < DOCUMENTS; i++) {
+            int id = i;
+            awaitAccepted(store, "the deletion of document " + id, callback -> store.delete(id, callback));
+            if (random.nextInt(4) == 0) {
+                pause();
+            }
+        }
+        awaitAccepted(store, "a byte", callback -> store.append(DOCUMENTS, new byte[1], callback));
+        long refilled = 0;
+        for (int pauses = 0; refilled <= filled / 4; pauses++) {
+            long more = appendGroup(store, refilled, valueBytes);
+            if (more > 0) {
+                refilled += more;
+                pauses = 0;
+            } else {
+                assertThat(pauses)
+                        .as("after " + refilled + " of " + filled + " values that fitted before: " + refusal)
+                        .isLessThan(MOST_PAUSES);
+                pause();
+            }
+        }
+        close(store);
         assertThat(Verifier.verify(disk, (step, done, total) -> {}).faults()).isEmpty();
     }
 
-    /** Fails with why the store refuses it, and what the disk has left. */
-    private static void awaitAccepted(SmallDisk disk, Engine store, long id, byte[] value) {
-        try {
-            Eventually.await("an append is accepted", () -> accepted(store.append(id, value)));
-        } catch (AssertionError late) {
-            Throwable refusal =
-                    store.append(id, value).handle((sequence, why) -> why).join();
-            throw new AssertionError(
-                    value.length + " bytes: " + refusal + "; of " + disk.list() + ", " + disk.usableBytes()
-                            + " bytes are left; " + store.stats(),
-                    late);
-        }
+    private Engine open() throws IOException {
+        SimulatedClock clock = new SimulatedClock();
+        threads = new SimulatedThreading(random.split(), clock);
+        SimulatedThreading others = threads;
+        Engine engine = Engine.open(config, disk, clock, threads);
+        disk.meanwhile(() -> {
+            if (random.nextInt(4) == 0) {
+                others.stepInside();
+            }
+        });
+        return engine;
+    }
+
+    private void close(Engine engine) {
+        disk.meanwhile(() -> {});
+        engine.close();
     }
 
     /** Appends until all appends are refused, also after further checkpoints. Returns how many were accepted. */
-    private static long fill(Engine engine, int valueBytes) {
+    private long fill(Engine engine, int valueBytes) {
         long accepted = 0;
         int refusals = 0;
         while (refusals < 4) {
@@ -142,16 +155,33 @@ class FullDiskRecoversTest {
             if (more < IN_FLIGHT) {
                 checkpoint(engine);
             }
+            if (random.nextInt(8) == 0) {
+                pause();
+            }
         }
         return accepted;
     }
 
-    private static long appendGroup(Engine engine, long first, int valueBytes) {
-        List<CompletableFuture<Long>> group = new ArrayList<>();
-        for (int i = 0; i < IN_FLIGHT; i++) {
-            group.add(engine.append((first + i) % DOCUMENTS, bytes(valueBytes, i)));
+    /** Ever smaller values, so that the deletions have to go on in the next log segment. */
+    private void fillTheRest(Engine engine, int valueBytes) {
+        for (int length = valueBytes / 2; length > 0; length = length * 2 / 3) {
+            byte[] value = new byte[length];
+            for (int id = 0; accepted(callback -> engine.append(DOCUMENTS - 1, value, callback)); id++) {
+                if (id > 4 * IN_FLIGHT) {
+                    break;
+                }
+            }
         }
-        return group.stream().filter(FullDiskRecoversTest::accepted).count();
+    }
+
+    private long appendGroup(Engine engine, long first, int valueBytes) {
+        long accepted = 0;
+        for (int i = 0; i < IN_FLIGHT; i++) {
+            byte[] value = bytes(valueBytes, i);
+            long id = (first + i) % DOCUMENTS;
+            accepted += accepted(callback -> engine.append(id, value, callback)) ? 1 : 0;
+        }
+        return accepted;
     }
 
     private static void checkpoint(Engine engine) {
@@ -162,15 +192,43 @@ class FullDiskRecoversTest {
         }
     }
 
-    private static boolean accepted(CompletableFuture<Long> append) {
-        try {
-            append.join();
-            return true;
-        } catch (CompletionException failed) {
-            if (failed.getCause() instanceof OutOfSpaceException) {
-                return false;
-            }
-            throw failed;
+    /** Has time pass, and the store do all that it has to do. */
+    private void pause() {
+        threads.letTimePass(1 + random.nextLong(2 * PAUSE_NANOS));
+        for (int steps = 0; steps < 1_000 && threads.step(); steps++) {
+            // One after the other.
         }
+    }
+
+    private void awaitAccepted(Engine engine, String what, Consumer<WriteCallback> write) {
+        for (int pauses = 0; !accepted(write); pauses++) {
+            assertThat(pauses)
+                    .as(what + " is refused: " + refusal + "; of " + disk.list() + ", " + disk.usableBytes()
+                            + " bytes are left; " + engine.stats())
+                    .isLessThan(MOST_PAUSES);
+            pause();
+        }
+    }
+
+    private boolean accepted(Consumer<WriteCallback> write) {
+        CompletableFuture<Long> done = new CompletableFuture<>();
+        try {
+            write.accept(new WriteCallback() {
+                @Override
+                public void success(long sequence) {
+                    done.complete(sequence);
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    done.completeExceptionally(problem);
+                }
+            });
+        } catch (OutOfSpaceException full) {
+            refusal = full.getMessage();
+            return false;
+        }
+        threads.join(done);
+        return true;
     }
 }

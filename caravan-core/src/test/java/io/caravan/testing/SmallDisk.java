@@ -23,9 +23,15 @@ public final class SmallDisk implements Storage {
 
     private final Map<String, Content> files = new HashMap<>();
     private long freeBlocks;
+    private Runnable meanwhile = () -> {};
 
     public SmallDisk(long bytes) {
         freeBlocks = bytes / BLOCK_BYTES;
+    }
+
+    /** Runs this in the middle of each call that looks for space, takes or frees some, or forces: for simulated threads. */
+    public void meanwhile(Runnable others) {
+        meanwhile = others;
     }
 
     /** One file's content. A mapping keeps it alive when no name points to it. */
@@ -41,6 +47,7 @@ public final class SmallDisk implements Storage {
 
     @Override
     public synchronized StoreFile create(String name, long bytes) throws IOException {
+        meanwhile.run();
         if (files.containsKey(name)) {
             delete(name);
         }
@@ -57,7 +64,9 @@ public final class SmallDisk implements Storage {
 
     @Override
     public synchronized long usableBytes() {
-        return freeBlocks * BLOCK_BYTES;
+        long bytes = freeBlocks * BLOCK_BYTES;
+        meanwhile.run();
+        return bytes;
     }
 
     @Override
@@ -85,12 +94,15 @@ public final class SmallDisk implements Storage {
 
     @Override
     public synchronized void delete(String name) throws IOException {
+        meanwhile.run();
         freeBlocks += existing(name).blocks.cardinality();
         files.remove(name);
     }
 
     @Override
-    public void forceDirectory() {}
+    public void forceDirectory() {
+        meanwhile.run();
+    }
 
     @Override
     public String describe(String name) {
@@ -136,6 +148,7 @@ public final class SmallDisk implements Storage {
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             synchronized (SmallDisk.this) {
+                meanwhile.run();
                 int end = Math.toIntExact(position + source.remaining());
                 take((int) position / BLOCK_BYTES, (end + BLOCK_BYTES - 1) / BLOCK_BYTES);
                 if (end > content.written.capacity()) {
@@ -159,7 +172,9 @@ public final class SmallDisk implements Storage {
         }
 
         @Override
-        public void force() {}
+        public void force() {
+            meanwhile.run();
+        }
 
         @Override
         public MappedFile map() {

@@ -406,7 +406,7 @@ public final class SimulatedThreading implements Threading {
     }
 
     /** Makes all be due that waits for a time not longer than this. */
-    void letTimePass(long nanos) {
+    public void letTimePass(long nanos) {
         clock.advanceTo(clock.nanos() + nanos);
     }
 
