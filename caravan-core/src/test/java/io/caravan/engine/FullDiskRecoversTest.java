@@ -52,9 +52,9 @@ class FullDiskRecoversTest {
             .checkpointFloorBytes(512 * KIB)
             .build();
 
-    private SplittableRandom random = new SplittableRandom();
-    private SmallDisk disk = new SmallDisk(0);
-    private SimulatedThreading threads = new SimulatedThreading(random, new SimulatedClock());
+    private SplittableRandom random;
+    private SmallDisk disk;
+    private SimulatedThreading threads;
     private String refusal = "";
 
     static Stream<Arguments> disks() {
@@ -87,6 +87,7 @@ class FullDiskRecoversTest {
 
     private void recovers(SplittableRandom chance, int diskBytes, int valueBytes, int kept) throws IOException {
         random = chance;
+        refusal = "";
         disk = new SmallDisk(diskBytes);
         Engine engine = open();
         long filled = fill(engine, valueBytes);
