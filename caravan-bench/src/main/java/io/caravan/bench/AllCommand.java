@@ -1,5 +1,6 @@
 package io.caravan.bench;
 
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -82,7 +83,7 @@ final class AllCommand implements Callable<Integer> {
 
     private List<String> command(String name) {
         List<String> command = new ArrayList<>();
-        command.add(Executables.java());
+        command.add(ChildJvm.java());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), name));
         command.addAll(List.of("--out", out.toString()));

@@ -10,11 +10,6 @@ import org.jspecify.annotations.Nullable;
 public final class Executables {
     private Executables() {}
 
-    /** The java executable that runs this JVM. */
-    public static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    }
-
     /** Returns a message when the program is not on the PATH; null when it is. */
     public static @Nullable String missing(String program) {
         String path = System.getenv().getOrDefault("PATH", "");

@@ -1,5 +1,6 @@
 package io.caravan.bench;
 
+import io.caravan.testing.ChildProcess;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package io.caravan.bench;
 
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

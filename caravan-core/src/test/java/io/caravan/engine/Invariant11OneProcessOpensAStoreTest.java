@@ -10,15 +10,14 @@ import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
+import io.caravan.testing.ChildJvm;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
-import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -67,10 +66,10 @@ class Invariant11OneProcessOpensAStoreTest {
             append(store, 1, "a");
             // A refusal in this process must not let go of the store's lock.
             assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> LockProbe.open(directory()));
-            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
+            assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.LOCKED);
             assertThat(append(store, 1, "b")).isEqualTo(1);
         }
-        assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
+        assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
     /** As two applications in one container, each with a copy of the library, would. */
@@ -81,7 +80,7 @@ class Invariant11OneProcessOpensAStoreTest {
                     .rootCause()
                     .hasMessageContaining(directory().toString())
                     .hasMessageContaining("this process");
-            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
+            assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.LOCKED);
             assertThat(append(store, 1, "a")).isEqualTo(0);
         }
     }
@@ -98,26 +97,20 @@ class Invariant11OneProcessOpensAStoreTest {
         }
     }
 
-    private static int exitCode(Process process) throws InterruptedException {
-        assertThat(process.waitFor(StoreCalls.PATIENCE_SECONDS, TimeUnit.SECONDS))
-                .as("the other process ends")
-                .isTrue();
-        return process.exitValue();
+    private ChildJvm probe(Path... arguments) throws IOException {
+        return LockProbe.start(temporary.resolve("log"), arguments);
     }
 
     @Test
     void aKilledProcessLeavesNoLockBehind() throws Exception {
         Path ready = temporary.resolve("ready");
-        Process holder = LockProbe.start(directory(), ready);
-        try {
-            Eventually.await("the other process holds the store", () -> Files.exists(ready) || !holder.isAlive());
+        try (ChildJvm holder = probe(directory(), ready)) {
+            Eventually.await("the other process holds the store", () -> Files.exists(ready) || !holder.alive());
             assertThatExceptionOfType(StoreLockedException.class)
                     .isThrownBy(() -> LockProbe.open(directory()))
                     .withMessageContaining("process " + holder.pid());
-        } finally {
-            holder.destroyForcibly();
+            holder.kill();
         }
-        exitCode(holder);
         try (DurableListStore store = LockProbe.open(directory())) {
             assertThat(append(store, 1, "mine now")).isEqualTo(0);
         }
@@ -133,7 +126,7 @@ class Invariant11OneProcessOpensAStoreTest {
                     .withMessageContaining("notes.txt");
         }
         Files.delete(unknown);
-        assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
+        assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
         try (DurableListStore store = LockProbe.open(directory())) {
             assertThat(append(store, 1, "a")).isEqualTo(0);
         }

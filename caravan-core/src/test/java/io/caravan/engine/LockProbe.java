@@ -2,12 +2,12 @@ package io.caravan.engine;
 
 import io.caravan.DurableListStore;
 import io.caravan.StoreLockedException;
+import io.caravan.testing.ChildJvm;
 import io.caravan.testing.SmallStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.stream.Stream;
 
 /** Another process that opens a store: tells how that went with its exit code, or holds the store until it is ended. */
 final class LockProbe {
@@ -39,20 +39,10 @@ final class LockProbe {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    static Process start(Path... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-                "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                LockProbe.class.getName()));
-        for (Path argument : arguments) {
-            command.add(argument.toString());
-        }
-        return new ProcessBuilder(command)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
+    static ChildJvm start(Path log, Path... arguments) throws IOException {
+        return ChildJvm.start(
+                LockProbe.class.getName(),
+                Stream.of(arguments).map(Path::toString).toList(),
+                log);
     }
 }

@@ -9,6 +9,9 @@
  * <p>{@link io.caravan.testing.MemoryStorage} is a disk that can lose its power,
  * {@link io.caravan.testing.FaultStorage} one that holds, fails and remembers calls,
  * {@link io.caravan.testing.CrashStorage} one that loses, keeps, tears and drops writes by chance, as real ones do.
+ *
+ * <p>{@link io.caravan.testing.ChildProcess} is a program in a process of its own, which can really be killed, and {@link
+ * io.caravan.testing.ServerProcess} is Caravan's server in one.
  */
 @NullMarked
 package io.caravan.testing;

@@ -2,7 +2,7 @@ package io.caravan.bench.archive;
 
 import io.caravan.bench.s3.S3Account;
 import io.caravan.bench.server.ServerMetrics;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -30,7 +30,7 @@ final class ArchivingServer implements AutoCloseable {
                         work.resolve("server.log"),
                         options,
                         S3Account.environment())
-                .asDelivered();
+                .withFlags(List.of());
         process.start();
     }
 

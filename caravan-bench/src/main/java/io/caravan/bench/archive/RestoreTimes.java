@@ -2,7 +2,6 @@ package io.caravan.bench.archive;
 
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
@@ -11,7 +10,8 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import io.caravan.bench.Directories;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.Bucket;
-import io.caravan.bench.s3.S3Server;
+import io.caravan.bench.s3.S3Process;
 import io.caravan.bench.s3.S3Software;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ final class S3Turn {
             return;
         }
         Path work = Files.createTempDirectory(turn.work(), "archive");
-        try (S3Server server = S3Server.start(software, work);
+        try (S3Process server = S3Process.start(software, work);
                 Bucket bucket = new Bucket(server.endpoint(), ArchivingServer.BUCKET)) {
             bucket.create();
             task.run(work, bucket);

@@ -1,11 +1,11 @@
 package io.caravan.bench.cluster;
 
-import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Directories;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.Ports;
 import io.caravan.bench.server.RespConnection;
+import io.caravan.testing.ChildProcess;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.InetSocketAddress;

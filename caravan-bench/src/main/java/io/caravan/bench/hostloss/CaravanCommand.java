@@ -1,8 +1,8 @@
 package io.caravan.bench.hostloss;
 
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.s3.S3Account;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.caravan.bench.hostloss;
 
-import io.caravan.bench.s3.S3Server;
+import io.caravan.bench.s3.S3Process;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.HttpAnswer;
 import java.io.IOException;
@@ -39,15 +39,15 @@ enum Fault {
     }
 
     private interface Begin {
-        void on(FaultProxy proxy, S3Server s3) throws IOException;
+        void on(FaultProxy proxy, S3Process s3) throws IOException;
     }
 
-    void begin(FaultProxy proxy, S3Server s3) throws IOException {
+    void begin(FaultProxy proxy, S3Process s3) throws IOException {
         begin.on(proxy, s3);
     }
 
     /** Repairs what the proxy cannot. */
-    void end(S3Server s3) throws IOException {
+    void end(S3Process s3) throws IOException {
         if (this == SERVER_DOWN && s3.software().program().keepsObjects()) {
             s3.restart();
         } else if (this == SERVER_DOWN) {

@@ -1,6 +1,6 @@
 package io.caravan.bench.hostloss;
 
-import io.caravan.bench.s3.S3Server;
+import io.caravan.bench.s3.S3Process;
 import io.caravan.testing.FaultProxy;
 import java.io.IOException;
 import java.net.URI;
@@ -17,11 +17,11 @@ final class FaultCourse implements AutoCloseable {
     /** Longer than any answer may take, so that an answer that waits for the archive is detected. */
     private static final int DOWN_MILLIS = 4_000;
 
-    private final S3Server s3;
+    private final S3Process s3;
     private final FaultProxy proxy;
     private final SplittableRandom random;
 
-    FaultCourse(S3Server s3, SplittableRandom random) throws IOException {
+    FaultCourse(S3Process s3, SplittableRandom random) throws IOException {
         this.s3 = s3;
         this.random = random;
         proxy = FaultProxy.before(s3.address().getPort());

@@ -2,7 +2,7 @@ package io.caravan.bench.hostloss;
 
 import io.caravan.bench.hostloss.ServedRound.LostHost;
 import io.caravan.bench.s3.Bucket;
-import io.caravan.bench.s3.S3Server;
+import io.caravan.bench.s3.S3Process;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ final class HostLossDrill {
 
     Summary run() throws IOException, InterruptedException {
         int round = 0;
-        try (S3Server s3 = S3Server.start(options.s3, options.directory);
+        try (S3Process s3 = S3Process.start(options.s3, options.directory);
                 Bucket bucket = new Bucket(s3.endpoint(), ArchivePlace.BUCKET)) {
             bucket.create();
             Lie.@Nullable Liar liar = options.lie == null ? null : options.lie.in(bucket, ArchivePlace.PREFIX);
@@ -66,7 +66,7 @@ final class HostLossDrill {
         return new Summary(round, answers, lostChanges, problems);
     }
 
-    private void run(int round, S3Server s3, Bucket bucket, Lie.@Nullable Liar liar)
+    private void run(int round, S3Process s3, Bucket bucket, Lie.@Nullable Liar liar)
             throws IOException, InterruptedException {
         LostHost lost = new ServedRound(options, s3, bucket, documents, random.split()).run(options.data(round), liar);
         if (liar != null) {

@@ -3,8 +3,8 @@ package io.caravan.bench.hostloss;
 import io.caravan.bench.Directories;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Account;
-import io.caravan.bench.s3.S3Server;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.bench.s3.S3Process;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -43,7 +43,7 @@ final class ServedRound {
             List<String> problems) {}
 
     private final HostLossOptions options;
-    private final S3Server s3;
+    private final S3Process s3;
     private final Bucket bucket;
     private final List<DocumentHistory> documents;
     private final SplittableRandom random;
@@ -51,7 +51,7 @@ final class ServedRound {
 
     ServedRound(
             HostLossOptions options,
-            S3Server s3,
+            S3Process s3,
             Bucket bucket,
             List<DocumentHistory> documents,
             SplittableRandom random) {

@@ -1,7 +1,7 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.ChildJvm;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

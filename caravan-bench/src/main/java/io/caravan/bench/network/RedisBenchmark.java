@@ -1,7 +1,7 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Executables;
+import io.caravan.testing.ChildProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

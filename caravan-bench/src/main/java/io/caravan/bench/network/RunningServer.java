@@ -1,9 +1,9 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.ChildProcess;
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
+import io.caravan.testing.ChildProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.replay.Player.ReplayException;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

@@ -1,10 +1,10 @@
 package io.caravan.bench.replay;
 
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.Pipeline;
 import io.caravan.bench.server.RespConnection;
 import io.caravan.bench.server.RespConnection.Reply;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -47,7 +47,7 @@ final class Moto implements S3Program {
 
     @Override
     public List<String> command(Path data, int port) {
-        return List.of(program("python"), "-c", SERVER, "-H", S3Server.HOST, "-p", Integer.toString(port));
+        return List.of(program("python"), "-c", SERVER, "-H", S3Process.HOST, "-p", Integer.toString(port));
     }
 
     private static String program(String name) {

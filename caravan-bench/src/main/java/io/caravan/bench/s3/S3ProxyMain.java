@@ -19,7 +19,7 @@ final class S3ProxyMain {
         FilesystemNio2BlobStore objects = new FilesystemNio2BlobStore(arguments[0]);
         S3Proxy proxy = S3Proxy.builder()
                 .blobStore(objects)
-                .endpoint(URI.create("http://" + S3Server.HOST + ":" + arguments[1]))
+                .endpoint(URI.create("http://" + S3Process.HOST + ":" + arguments[1]))
                 .awsAuthentication(AuthenticationType.AWS_V4, S3Account.ACCESS_KEY, S3Account.SECRET_KEY)
                 .ignoreUnknownHeaders(true)
                 .build();

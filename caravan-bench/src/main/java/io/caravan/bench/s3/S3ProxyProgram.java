@@ -1,6 +1,6 @@
 package io.caravan.bench.s3;
 
-import io.caravan.bench.ChildJvm;
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -29,7 +29,7 @@ final class Versitygw implements S3Program {
                 HOME.resolve("versitygw").toString(),
                 "--quiet",
                 "--port",
-                S3Server.HOST + ":" + port,
+                S3Process.HOST + ":" + port,
                 "posix",
                 data.toString());
     }

@@ -49,14 +49,14 @@ final class WithS3Main implements Callable<Integer> {
             return UNAVAILABLE;
         }
         try (WorkDirectory work = WorkDirectory.make(null);
-                S3Server server = S3Server.start(software, work.path());
+                S3Process server = S3Process.start(software, work.path());
                 Bucket bucket = new Bucket(server.endpoint(), BUCKET)) {
             bucket.create();
             return run(server);
         }
     }
 
-    private int run(S3Server server) throws IOException, InterruptedException {
+    private int run(S3Process server) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
         builder.environment().putAll(S3Account.environment());
         builder.environment().put("CARAVAN_TEST_S3_ENDPOINT", server.endpoint().toString());

@@ -1,4 +1,4 @@
-/** Runs a Caravan server in its own process and talks to it; shared by the programs of this module. */
+/** Talks to a Caravan server in another process; shared by the programs of this module. */
 @NullMarked
 package io.caravan.bench.server;
 

@@ -1,7 +1,7 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.LocalSocket;
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;

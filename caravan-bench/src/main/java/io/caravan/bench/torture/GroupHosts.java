@@ -1,8 +1,8 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.torture.HostCall.Answer;
 import io.caravan.cluster.Host;
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;

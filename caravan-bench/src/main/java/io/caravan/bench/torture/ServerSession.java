@@ -1,7 +1,7 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.ChildJvm;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.caravan.bench.torture;
 
 import io.caravan.StoreGroups;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

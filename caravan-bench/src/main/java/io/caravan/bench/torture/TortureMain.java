@@ -7,7 +7,7 @@ import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.caravan.bench.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.bench.Main;
-import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

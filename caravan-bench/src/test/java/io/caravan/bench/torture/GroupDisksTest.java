@@ -3,8 +3,8 @@ package io.caravan.bench.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.caravan.bench.ChildJvm;
 import io.caravan.bench.torture.GroupDisks.Ailment;
+import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.caravan.bench.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.bench.server.ServerProcess;
 import io.caravan.testing.Rounds;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;

@@ -1,50 +1,36 @@
 package io.caravan.server.app;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.FatalErrors;
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process that cannot go on ends, so that it is restarted, and one that can be stopped is. */
 @Tag("slow")
 class BrokenProcessTest {
-    private static Process start(String problem) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        return new ProcessBuilder(
-                        java,
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        BrokenProcess.class.getName(),
-                        problem)
-                .redirectErrorStream(true)
-                .start();
-    }
+    @TempDir
+    private Path directory;
 
-    private static void awaitEnd(Process process) throws InterruptedException {
-        try {
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
-        } finally {
-            process.destroyForcibly();
-        }
+    private ChildJvm start(String problem) throws IOException {
+        return ChildJvm.start(BrokenProcess.class.getName(), List.of(problem), directory.resolve("output"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"memory", "caught memory"})
     void aProcessWithoutMemoryEndsAndSaysWhy(String problem) throws Exception {
-        Process process = start(problem);
-        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-        awaitEnd(process);
-        assertThat(process.exitValue()).isEqualTo(FatalErrors.EXIT_STATUS);
-        assertThat(output)
+        ChildJvm process = start(problem);
+        assertThat(process.awaitExit()).isEqualTo(FatalErrors.EXIT_STATUS);
+        assertThat(process.output())
                 .contains("the process ends with status 3, because it cannot go on: a-thread failed")
                 .contains("OutOfMemoryError: as a test has it")
                 .doesNotContain("goes on");
@@ -53,12 +39,18 @@ class BrokenProcessTest {
     /** Neither a full stack nor a stop that hangs keeps the process from ending when it is told to. */
     @Test
     void whatASingleThreadSurvivesEndsNothingAndAStopThatHangsEndsInTime() throws Exception {
-        Process process = start("stack");
-        try (var lines = process.inputReader(UTF_8)) {
-            assertThat(lines.lines().anyMatch("goes on"::equals)).isTrue();
-            process.destroy();
-            awaitEnd(process);
+        try (ChildJvm process = start("stack")) {
+            Eventually.await("it goes on", () -> goesOn(process));
+            process.terminate();
+            assertThat(process.awaitExit()).isOne();
         }
-        assertThat(process.exitValue()).isOne();
+    }
+
+    private static boolean goesOn(ChildJvm process) {
+        try {
+            return process.output().contains("goes on");
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
     }
 }

@@ -10,7 +10,6 @@ import io.caravan.server.cli.client.ServedStore;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -25,9 +24,7 @@ class CommandLineIT {
     private Path directory;
 
     private static Process start(String server, String... words) throws IOException {
-        List<String> command = ServerProcess.command(List.of());
-        command.addAll(List.of(words));
-        ProcessBuilder builder = new ProcessBuilder(command);
+        ProcessBuilder builder = new ProcessBuilder(ServerJvm.command(words));
         builder.environment().putAll(Map.of("CARAVAN_SERVER", server));
         return builder.start();
     }

@@ -12,12 +12,12 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.ServerProcess;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -53,12 +53,7 @@ class GroupsIT {
         SmallFiles.make(data, groups);
         List<String> all = new ArrayList<>(List.of("--groups", Integer.toString(groups)));
         all.addAll(List.of(options));
-        return ServerProcess.start(
-                data,
-                List.of(),
-                Map.of(),
-                Redirect.appendTo(directory.resolve("log").toFile()),
-                all.toArray(String[]::new));
+        return ServerJvm.start(data, all.toArray(String[]::new));
     }
 
     /** A server in this process, for what a process of its own would not show better. */
@@ -142,7 +137,7 @@ class GroupsIT {
             server.kill();
         }
         try (ServerProcess server = start(data(), GROUPS);
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             for (int group = 0; group < GROUPS; group++) {
                 long answered = pushed.get(group).join();
                 assertThat(answered).isGreaterThanOrEqualTo(1_000);
@@ -211,7 +206,7 @@ class GroupsIT {
     void aBackupIsServedLikeTheStore() throws Exception {
         Path backups = Files.createDirectory(directory.resolve("backups"));
         try (ServerProcess server = start(data(), GROUPS, "--backup-dir", backups.toString());
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             for (int group = 0; group < GROUPS; group++) {
                 client.call("RPUSH", in(group), "value " + group);
             }
@@ -235,7 +230,7 @@ class GroupsIT {
     void anArchiveIsOfAllGroupsAndRestoredToAnotherNumber() throws Exception {
         String archive = "file:" + directory.resolve("archive");
         try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             for (int i = 0; i < 20; i++) {
                 client.call("RPUSH", "document-" + i, "value " + i);
                 assertThat(client.call("CARAVAN.ARCHIVE", "document-" + i)).contains("$generation, :1");
@@ -246,7 +241,7 @@ class GroupsIT {
             server.kill();
         }
         try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             Eventually.await(
                     "all deletions are archived",
                     () -> call(client, "INFO", "archive").contains("archive_tombstones:10"));

@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -69,12 +70,12 @@ class HostileClientsIT {
                     "behaved.secret = " + secret + "\nbehaved.permissions = read, write, admin\n");
             options.addAll(List.of("--auth-file", users.toString()));
         }
-        try (ServerProcess server = ServerProcess.start(
+        try (ServerProcess server = ServerJvm.start(
                 directory.resolve("data"),
                 // As the launchers have it.
                 List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError"),
                 Map.of(),
-                ProcessBuilder.Redirect.to(log.toFile()),
+                log,
                 options.toArray(String[]::new))) {
             prepare(server, secret);
             for (HostileClients.Attack attack :
@@ -96,7 +97,7 @@ class HostileClientsIT {
 
     /** Makes documents with long names and a long list for the attacks to ask for. */
     private static void prepare(ServerProcess server, String secret) throws IOException {
-        try (RespClient client = server.connect()) {
+        try (RespClient client = new RespClient(server.awaitAddress())) {
             if (!secret.isEmpty()) {
                 assertThat(client.call("AUTH", secret)).isEqualTo("+OK");
             }

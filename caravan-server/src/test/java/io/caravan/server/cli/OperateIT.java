@@ -9,6 +9,7 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -34,12 +35,7 @@ class OperateIT {
     private Path directory;
 
     private ServerProcess start(Map<String, String> environment, String... options) throws IOException {
-        return ServerProcess.start(
-                directory.resolve("data"),
-                List.of(),
-                environment,
-                ProcessBuilder.Redirect.appendTo(log().toFile()),
-                options);
+        return ServerJvm.start(directory.resolve("data"), List.of(), environment, log(), options);
     }
 
     private Path log() {
@@ -66,7 +62,7 @@ class OperateIT {
     void aJsonLogIsOneObjectALineAndHoldsNoSecrets() throws Exception {
         Path config = Files.writeString(directory.resolve("config"), "log-format = json\n");
         try (ServerProcess server = start(Map.of("CARAVAN_PASSWORD", SECRET), "--config", config.toString());
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             assertThat(client.call("LLEN", "k")).startsWith("-NOAUTH");
             assertThat(client.call("AUTH", WRONG_SECRET)).startsWith("-WRONGPASS");
             assertThat(client.call("AUTH", SECRET)).isEqualTo("+OK");
@@ -74,7 +70,10 @@ class OperateIT {
             assertThat(client.call(SECRET, SECRET)).startsWith("-ERR unknown command");
             assertThat(server.terminate()).isZero();
         }
-        List<String> lines = Files.readAllLines(log());
+        List<String> lines = Files.readAllLines(log()).stream()
+                // Printed to the standard output.
+                .filter(line -> !line.startsWith("caravan serves "))
+                .toList();
         assertThat(lines).hasSizeGreaterThan(3);
         for (String line : lines) {
             assertThat(fields(line)).contains("timestamp", "level", "loggerName", "threadName", "formattedMessage");
@@ -89,8 +88,8 @@ class OperateIT {
         String rights = "a.permissions = read, write\n";
         Path users = Files.writeString(directory.resolve("users"), "a.secret = old\n" + rights);
         try (ServerProcess server = start(Map.of(), "--auth-file", users.toString());
-                RespClient old = server.connect();
-                RespClient fresh = server.connect()) {
+                RespClient old = new RespClient(server.awaitAddress());
+                RespClient fresh = new RespClient(server.awaitAddress())) {
             assertThat(old.call("AUTH", "a", "old")).isEqualTo("+OK");
             assertThat(fresh.call("AUTH", "a", "new")).startsWith("-WRONGPASS");
             Files.writeString(users, "a.secret = old\na.secret.next = new\n" + rights);
@@ -122,7 +121,7 @@ class OperateIT {
     @Test
     void aStopThatTakesTooLongEndsAllTheSameWithOne() throws Exception {
         try (ServerProcess server = start(Map.of(), "--stop-timeout", "1ms");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
             assertThat(server.terminate()).isOne();
         }

@@ -150,7 +150,7 @@ class RecipesIT {
         Shell(Path directory, boolean warm, int resp, int http) throws IOException {
             Path caravan = directory.resolve("bin").resolve("caravan");
             Files.createDirectory(caravan.getParent());
-            String command = String.join("' '", ServerProcess.command(List.of("-D" + WarmUp.PROPERTY + "=" + warm)));
+            String command = String.join("' '", ServerJvm.command(List.of("-D" + WarmUp.PROPERTY + "=" + warm)));
             Files.writeString(caravan, "#!/bin/sh\nexec '%s' \"$@\"\n".formatted(command));
             assertThat(caravan.toFile().setExecutable(true)).isTrue();
             ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());

@@ -12,10 +12,10 @@ import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,8 +35,7 @@ class ServeArchiveIT {
     private Path directory;
 
     private ServerProcess start(String data, String... options) throws IOException {
-        return ServerProcess.start(
-                directory.resolve(data), List.of(), Map.of(), Redirect.appendTo(log().toFile()), options);
+        return ServerJvm.start(directory.resolve(data), List.of(), Map.of(), log(), options);
     }
 
     private Path log() {
@@ -61,7 +60,7 @@ class ServeArchiveIT {
     @Test
     void byDefaultItIsBesideTheDataAndAKillCostsNothingOfIt() throws Exception {
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             client.call("RPUSH", "a", "1");
             assertThat(client.call("CARAVAN.ARCHIVE", "a")).contains("$generation, :1");
             client.call("RPUSH", "a", "2");
@@ -73,7 +72,7 @@ class ServeArchiveIT {
         }
         assertThat(archived("a")).containsExactly("1");
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             Eventually.await(
                     "what had changed is archived",
                     () -> has("b") && archived("a").size() == 2);
@@ -91,7 +90,7 @@ class ServeArchiveIT {
     @Test
     void aStopArchivesWhatHasChangedIfThatIsWantedAndTheArchiveStaysItsOwn() throws Exception {
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h", "--archive-on-stop");
-                RespClient client = server.connect()) {
+                RespClient client = new RespClient(server.awaitAddress())) {
             Eventually.await("the first round is over", () -> {
                 try {
                     client.call("RPUSH", "first", "1");

@@ -7,6 +7,7 @@ import io.caravan.VerifyReport;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +26,7 @@ class ServeIT {
     static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad)
             throws IOException {
         long answered = 0;
-        try (RespClient client = server.connect()) {
+        try (RespClient client = new RespClient(server.awaitAddress())) {
             long sent = 0;
             while (true) {
                 while (sent < answered + 200) {
@@ -57,7 +58,7 @@ class ServeIT {
     }
 
     private long loadAnd(Ending ending) throws Exception {
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
+        try (ServerProcess server = ServerJvm.start(directory.resolve("data"))) {
             CompletableFuture<Void> underLoad = new CompletableFuture<>();
             CompletableFuture<Long> pushed = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -73,15 +74,15 @@ class ServeIT {
     }
 
     private interface Ending {
-        void end(ServerProcess server) throws InterruptedException;
+        void end(ServerProcess server) throws IOException;
     }
 
     @Test
     void killedUnderPipelinedLoadItHasEveryAnsweredValue() throws Exception {
         long answered = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
         assertThat(answered).isGreaterThanOrEqualTo(1_000);
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
-                RespClient client = server.connect()) {
+        try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
+                RespClient client = new RespClient(server.awaitAddress())) {
             assertHoldsAll(client, "k", answered);
         }
     }
@@ -102,8 +103,8 @@ class ServeIT {
     @Test
     void spacesOutliveAKill() throws Exception {
         String space;
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
-                RespClient client = server.connect()) {
+        try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
+                RespClient client = new RespClient(server.awaitAddress())) {
             client.call("CARAVAN.SPACE", "SET", "gone/", "max-values", "1");
             client.call("RPUSH", "kept/d", "1", "2", "3");
             client.call("CARAVAN.SPACE", "SET", "kept/", "retain-values", "2", "quota-bytes", "2");

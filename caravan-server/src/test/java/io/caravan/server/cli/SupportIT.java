@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.support.Told;
 import io.caravan.server.config.Settings;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -40,7 +41,7 @@ class SupportIT {
         Path users = Files.writeString(
                 directory.resolve("users"),
                 "operator.secret = " + SECRET + "\noperator.permissions = read, write, admin\n# " + MARKER + "\n");
-        return ServerProcess.start(
+        return ServerJvm.start(
                 data,
                 List.of("-Dapp.token=" + MARKER, "-D" + MARKER, "-Xmx300m"),
                 Map.of(
@@ -50,7 +51,7 @@ class SupportIT {
                         "debug",
                         "CARAVAN_ARCHIVE",
                         "file:" + directory.resolve("archive")),
-                ProcessBuilder.Redirect.appendTo(log().toFile()),
+                log(),
                 "--auth-file",
                 users.toString(),
                 "--allow-origin",
@@ -58,7 +59,7 @@ class SupportIT {
     }
 
     private static void use(ServerProcess server) throws IOException {
-        try (RespClient client = server.connect()) {
+        try (RespClient client = new RespClient(server.awaitAddress())) {
             assertThat(client.call("AUTH", MARKER)).startsWith("-WRONGPASS");
             assertThat(client.call("AUTH", "operator", SECRET)).isEqualTo("+OK");
             assertThat(client.call("CLIENT", "SETNAME", MARKER)).isEqualTo("+OK");
@@ -95,7 +96,7 @@ class SupportIT {
             told.hasNothingLike(out, MARKER);
             assertThat(Files.readString(log())).as("it was planted").contains("did not authenticate");
             assertThat(told.part("machine/process.txt"))
-                    .contains("-XX:+UseSerialGC -D(hidden) (hidden) -Xmx300m", "Max open files", "VmRSS:");
+                    .contains("-XX:+UseSerialGC ", " -D(hidden) (hidden) -Xmx300m", "Max open files", "VmRSS:");
             assertThat(told.part("server/info.json")).contains("\"documents\" : \"1\"");
             assertThat(told.part("log.txt"))
                     .contains("WARN Authenticator: … did not authenticate: wrong user or secret");

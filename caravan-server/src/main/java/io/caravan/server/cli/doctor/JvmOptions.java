@@ -1,5 +1,6 @@
 package io.caravan.server.cli.doctor;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -39,9 +40,8 @@ public final class JvmOptions {
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /** Options whose value is the next word. */
-    private static final Set<String> CLASS_PATH =
-            Set.of("-cp", "-classpath", "--class-path", "-jar", "-m", "-p", "--module-path");
+    /** Options whose value is the next word. A jar or a module is what the JVM runs, and ends the options. */
+    private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}
 
@@ -51,15 +51,20 @@ public final class JvmOptions {
     }
 
     /**
-     * The options in a process's command line, which ends them with the name of the main class.
+     * The options in a process's command line, whose main class ends them. The class path is left out.
      *
      * @param words the command line, the program first
      */
     public static List<String> of(List<String> words) {
-        return shown(words.stream()
-                .skip(1)
-                .takeWhile(word -> word.startsWith("-") && !CLASS_PATH.contains(word))
-                .toList());
+        List<String> options = new ArrayList<>();
+        for (int i = 1; i < words.size() && words.get(i).startsWith("-"); i++) {
+            if (CLASS_PATH.contains(words.get(i))) {
+                i++;
+            } else {
+                options.add(words.get(i));
+            }
+        }
+        return shown(options);
     }
 
     private static String shown(String option) {

@@ -1,12 +1,12 @@
 package io.caravan.server.archive.object;
 
+import io.caravan.testing.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Another process that writes to a folder of objects: starts it here, and is what it runs. */
 final class FolderProcess implements AutoCloseable {
@@ -17,14 +17,7 @@ final class FolderProcess implements AutoCloseable {
     private final BufferedReader out;
 
     private FolderProcess(List<String> arguments) throws IOException {
-        Stream<String> java = Stream.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                FolderProcess.class.getName());
-        this.process = new ProcessBuilder(
-                        Stream.concat(java, arguments.stream()).toList())
+        this.process = new ProcessBuilder(ChildJvm.command(ChildJvm.FLAGS, FolderProcess.class.getName(), arguments))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         this.out = process.inputReader(StandardCharsets.UTF_8);

@@ -1,17 +1,14 @@
 package io.caravan.server.cli.carry;
 
-import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.ServerJvm;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 
 /** A place where documents may be: a server that can be killed, and is then started again at the same address. */
 final class Home implements AutoCloseable {
-    private final String[] options;
-    private Path data;
-    private ServerProcess server;
+    private final ServerProcess server;
 
     /**
      * Starts the server on an empty directory.
@@ -19,9 +16,7 @@ final class Home implements AutoCloseable {
      * @param options of {@code serve}
      */
     Home(Path data, String... options) throws IOException {
-        this.data = data;
-        this.options = options;
-        this.server = ServerProcess.start(data, List.of(), Map.of(), ProcessBuilder.Redirect.INHERIT, options);
+        this.server = ServerJvm.start(data, options);
     }
 
     int port() {
@@ -29,7 +24,7 @@ final class Home implements AutoCloseable {
     }
 
     RespClient connect() throws IOException {
-        return server.connect();
+        return new RespClient(server.awaitAddress());
     }
 
     /** Calls one command over a connection of its own. */
@@ -39,22 +34,17 @@ final class Home implements AutoCloseable {
         }
     }
 
-    /** {@code kill -9}, and then what takes the place of its disk. */
-    void loseHost(Path found) throws IOException, InterruptedException {
-        server.kill();
-        data = found;
-    }
-
     /** {@code kill -9}. */
-    void kill() throws IOException, InterruptedException {
-        loseHost(data);
+    void kill() throws IOException {
+        server.kill();
     }
 
     void startAgain() throws IOException {
-        server = ServerProcess.startAgain(data, server, options);
+        server.start();
+        server.awaitReady();
     }
 
-    void killAndStartAgain() throws IOException, InterruptedException {
+    void killAndStartAgain() throws IOException {
         kill();
         startAgain();
     }

@@ -2,14 +2,16 @@ package io.caravan.server.cli.carry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.ServerJvm;
 import io.caravan.server.cli.carry.KilledMove.Step;
 import io.caravan.server.cli.carry.KilledMove.Victim;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.ChildProcess;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class JourneyIT {
     private static final String SPACE = "trips/";
     private static final String NAME = SPACE + "1";
+    private static final String SECOND = "second";
     private static final int APPENDS_A_SECOND = 1_000;
     private static final int SOME = 100;
     private static final int MOST_MILLIS = 150;
@@ -47,7 +50,7 @@ class JourneyIT {
             Path folder = directory.resolve("seed" + seed);
             String archive = "file:" + folder.resolve("archive");
             try (Home first = new Home(folder.resolve("first"));
-                    Home second = new Home(folder.resolve("second"), "--archive", archive, "--archive-after", "1h");
+                    Home second = new Home(folder.resolve(SECOND), "--archive", archive, "--archive-after", "1h");
                     NumberedWriter writer = new NumberedWriter(NAME, first.port(), APPENDS_A_SECOND)) {
                 new Journey(new Random(seed), folder, archive, first, second, writer).run();
             }
@@ -113,14 +116,13 @@ class JourneyIT {
             long archived = archivedTo();
             more("since");
             writer.mayLoseFrom(archived);
-            Path restored = folder.resolve("restored");
-            second.loseHost(restored);
-            Process killed = restore(restored);
+            second.kill();
+            Path data = folder.resolve(SECOND);
+            Files.move(data, folder.resolve("lost"));
+            ChildProcess killed = restore(data);
             aMoment();
-            killed.destroyForcibly().waitFor();
-            Process restoring = restore(restored);
-            assertThat(restoring.waitFor(60, TimeUnit.SECONDS)).isTrue();
-            assertThat(restoring.exitValue()).isZero();
+            killed.kill();
+            assertThat(restore(data).awaitExit()).isZero();
             second.startAgain();
             more("restored");
             writer.mayLoseNothing();
@@ -142,13 +144,10 @@ class JourneyIT {
             return Long.parseLong(next.group(1));
         }
 
-        private Process restore(Path data) throws IOException {
-            List<String> command = ServerProcess.command(List.of());
-            command.addAll(List.of("restore", "--archive", archive, "--data", data.toString()));
-            return new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(folder.resolve("restore.txt").toFile())
-                    .start();
+        private ChildProcess restore(Path data) throws IOException {
+            return new ChildProcess(
+                    ServerJvm.command("restore", "--archive", archive, "--data", data.toString()),
+                    folder.resolve("restore.txt"));
         }
 
         /** Kills a server a moment after it was given a command, perhaps before it has answered. */

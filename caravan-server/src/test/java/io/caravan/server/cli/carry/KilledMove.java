@@ -2,19 +2,16 @@ package io.caravan.server.cli.carry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.ServerJvm;
 import io.caravan.server.cli.carry.TrippedProxy.Trip;
+import io.caravan.testing.ChildProcess;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A {@code caravan move} of a document that a writer appends to, in which somebody is killed once. */
 final class KilledMove implements AutoCloseable {
-    private static final int PATIENCE_SECONDS = 60;
-
     private final Home source;
     private final Home target;
     private final String name;
@@ -23,7 +20,7 @@ final class KilledMove implements AutoCloseable {
     private final TrippedProxy toSource;
     private final TrippedProxy toTarget;
     private final AtomicLong kills = new AtomicLong();
-    private volatile Process mover;
+    private volatile ChildProcess mover;
 
     /** A step of the move: a word of a request, and at which server. */
     enum Step {
@@ -74,25 +71,29 @@ final class KilledMove implements AutoCloseable {
             toSource.arm(trip);
         }
         mover = startMover();
-        int exitCode = exitCode(mover);
+        int exitCode = mover.awaitExit();
         if (victim == Victim.MOVER) {
             assertThat(exitCode).isNotZero();
             mover = startMover();
-            exitCode = exitCode(mover);
+            exitCode = mover.awaitExit();
         }
         assertThat(output).content().contains("moved");
         assertThat(exitCode).isZero();
         assertThat(kills).hasValue(1);
     }
 
-    private Process startMover() throws IOException {
-        List<String> command = ServerProcess.command(List.of());
-        command.addAll(List.of("move", name, "--server", toSource.address(), "--to", toTarget.address()));
-        command.addAll(List.of("--redirect-to", "127.0.0.1:" + target.port()));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
+    private ChildProcess startMover() throws IOException {
+        return new ChildProcess(
+                ServerJvm.command(
+                        "move",
+                        name,
+                        "--server",
+                        toSource.address(),
+                        "--to",
+                        toTarget.address(),
+                        "--redirect-to",
+                        "127.0.0.1:" + target.port()),
+                output);
     }
 
     private void kill(Victim victim) {
@@ -100,16 +101,11 @@ final class KilledMove implements AutoCloseable {
             switch (victim) {
                 case SOURCE -> source.killAndStartAgain();
                 case TARGET -> target.killAndStartAgain();
-                case MOVER -> mover.destroyForcibly().waitFor();
+                case MOVER -> mover.kill();
             }
-        } catch (IOException | InterruptedException failed) {
+        } catch (IOException failed) {
             throw new IllegalStateException(failed);
         }
-    }
-
-    private static int exitCode(Process process) throws InterruptedException {
-        assertThat(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
-        return process.exitValue();
     }
 
     @Override

@@ -151,8 +151,8 @@ class DoctorTest {
                         "-javaagent(hidden)",
                         "(hidden)",
                         "(hidden)");
-        assertThat(JvmOptions.of(List.of("java", "-Xmx2g", "-cp", "-Xsecret", "Main", "-Xmx3g")))
-                .containsExactly("-Xmx2g");
+        assertThat(JvmOptions.of(List.of("java", "-Xmx2g", "-cp", "-Xsecret", "-Xss1m", "Main", "-Xmx3g")))
+                .containsExactly("-Xmx2g", "-Xss1m");
     }
 
     /** The kernel gives such a file once only, to whoever asks for all of it. */

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.AnyOutput;
 import io.caravan.server.cli.CommandScript;
 import io.caravan.server.cli.CommandScript.Step;
-import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.ServerJvm;
+import io.caravan.testing.ServerProcess;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -50,7 +51,7 @@ class ClientsIT {
 
     @BeforeAll
     static void start(@TempDir Path directory) throws IOException {
-        server = ServerProcess.start(directory.resolve("data"));
+        server = ServerJvm.start(directory.resolve("data"));
     }
 
     @AfterAll

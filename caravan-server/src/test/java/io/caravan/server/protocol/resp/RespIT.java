@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.app.SmallFiles;
-import io.caravan.server.cli.ServerProcess;
+import io.caravan.server.cli.ServerJvm;
 import io.caravan.testing.Rounds;
+import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,7 +31,7 @@ class RespIT {
     private static long transactUntilBroken(ServerProcess server, CompletableFuture<Void> underLoad)
             throws IOException {
         long answered = 0;
-        try (RespClient client = server.connect()) {
+        try (RespClient client = new RespClient(server.awaitAddress())) {
             long sent = 0;
             while (true) {
                 while (sent < answered + ON_THEIR_WAY) {
@@ -55,7 +58,7 @@ class RespIT {
     @Test
     void aKillLeavesWholeTransactionsAndEveryAnsweredOne() throws Exception {
         long answered;
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
+        try (ServerProcess server = ServerJvm.start(directory.resolve("data"))) {
             CompletableFuture<Void> underLoad = new CompletableFuture<>();
             CompletableFuture<Long> done = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -86,8 +89,9 @@ class RespIT {
     void anAnswerOfAGibibyteNeedsNoMemory() throws Exception {
         int valueBytes = 1024 * 1024 - 100;
         int values = Rounds.of(128, 1024);
-        try (ServerProcess server = ServerProcess.start(directory.resolve("data"), "-Xmx64m");
-                RespClient client = server.connect()) {
+        try (ServerProcess server = ServerJvm.start(
+                        directory.resolve("data"), List.of("-Xmx64m"), Map.of(), directory.resolve("log"));
+                RespClient client = new RespClient(server.awaitAddress())) {
             push(client, values, valueBytes);
             client.send("LRANGE", "k", "0", "-1");
             String count = "*" + values + "\r\n";

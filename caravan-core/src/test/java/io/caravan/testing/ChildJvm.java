@@ -1,6 +1,5 @@
-package io.caravan.bench;
+package io.caravan.testing;
 
-import io.caravan.server.app.WarmUp;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -10,13 +9,9 @@ import java.util.Map;
 
 /** A child JVM that inherits this one's class path. */
 public final class ChildJvm extends ChildProcess {
-    /** A child lives for seconds, so startup time matters more than peak speed. */
+    /** A child lives for seconds, so startup time matters more than peak speed. A server is not warmed up. */
     public static final List<String> FLAGS = List.of(
-            "-Xmx512m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-Xshare:auto",
-            "-D" + WarmUp.PROPERTY + "=false");
+            "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dcaravan.warm-up=false");
 
     private ChildJvm(List<String> command, Map<String, String> environment, Path log) throws IOException {
         super(command, environment, log);
@@ -44,14 +39,16 @@ public final class ChildJvm extends ChildProcess {
         return new ChildJvm(command(flags, mainClass, arguments), environment, log);
     }
 
-    /** The command line of such a JVM, with this one's class path and the given flags. */
+    /** The java executable that runs this JVM. */
+    public static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /** The command line of such a JVM, with the given flags, and this one's class path unless they have another. */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(Executables.java());
-        command.addAll(flags);
+        List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
         command.addAll(openModules());
-        command.add("-cp");
-        command.add(System.getProperty("java.class.path"));
+        command.addAll(flags);
         command.add(mainClass);
         command.addAll(arguments);
         return command;

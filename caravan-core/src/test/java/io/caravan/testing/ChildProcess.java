@@ -1,4 +1,4 @@
-package io.caravan.bench;
+package io.caravan.testing;
 
 import java.io.IOException;
 import java.io.InputStream;

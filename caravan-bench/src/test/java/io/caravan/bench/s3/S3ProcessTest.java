@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The S3 server that needs no installation. */
 @Tag("slow")
-class S3ServerTest {
+class S3ProcessTest {
     private static final String KEY = "folder/key";
 
     @TempDir
@@ -20,7 +20,7 @@ class S3ServerTest {
     @Test
     void itsObjectsOutliveAKill() throws IOException {
         assertThat(S3Software.S3PROXY.program().install()).isNull();
-        try (S3Server server = S3Server.start(S3Software.S3PROXY, directory);
+        try (S3Process server = S3Process.start(S3Software.S3PROXY, directory);
                 Bucket bucket = new Bucket(server.endpoint(), "bucket")) {
             bucket.create();
             bucket.put(KEY, new byte[] {1, 2, 3});

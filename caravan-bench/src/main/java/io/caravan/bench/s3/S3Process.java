@@ -1,6 +1,6 @@
 package io.caravan.bench.s3;
 
-import io.caravan.bench.ChildProcess;
+import io.caravan.testing.ChildProcess;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.HttpURLConnection;
@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** An S3 server in its own process, on a loopback port that stays the same after a restart. */
-public final class S3Server implements AutoCloseable {
+public final class S3Process implements AutoCloseable {
     static final String HOST = "127.0.0.1";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -25,7 +25,7 @@ public final class S3Server implements AutoCloseable {
     private final int port;
     private ChildProcess process;
 
-    private S3Server(S3Software software, Path data, Path log, int port, ChildProcess process) {
+    private S3Process(S3Software software, Path data, Path log, int port, ChildProcess process) {
         this.software = software;
         this.data = data;
         this.log = log;
@@ -38,11 +38,11 @@ public final class S3Server implements AutoCloseable {
      *
      * @param work directory for the server's objects and output
      */
-    public static S3Server start(S3Software software, Path work) throws IOException {
+    public static S3Process start(S3Software software, Path work) throws IOException {
         Path data = Files.createDirectories(work.resolve("s3"));
         Path log = work.resolve("s3.log");
         int port = FreePorts.next();
-        S3Server server = new S3Server(software, data, log, port, process(software, data, log, port));
+        S3Process server = new S3Process(software, data, log, port, process(software, data, log, port));
         try {
             server.awaitAnswer();
         } catch (IOException notStarted) {

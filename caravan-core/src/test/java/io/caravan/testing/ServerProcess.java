@@ -1,27 +1,22 @@
-package io.caravan.bench.server;
+package io.caravan.testing;
 
-import io.caravan.bench.ChildJvm;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The Caravan server in a child process, on a free loopback port; can be restarted any number of times. */
+/** The Caravan server in a child process, on loopback ports that stay the same after a restart. */
 public final class ServerProcess implements AutoCloseable {
     /** The server's own main class. */
     public static final String MAIN = "io.caravan.server.cli.Main";
 
     private static final String HOST = "127.0.0.1";
-    private static final String ARCHIVE = "--archive";
-    private static final Pattern RESP = Pattern.compile("caravan serves RESP on " + Pattern.quote(HOST) + ":(\\d+),");
-    private static final Pattern HTTP = Pattern.compile(", HTTP on " + Pattern.quote(HOST) + ":(\\d+),");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
 
@@ -30,6 +25,8 @@ public final class ServerProcess implements AutoCloseable {
     private final Path log;
     private final List<String> options;
     private final Map<String, String> environment;
+    private final int port = FreePorts.next();
+    private final int httpPort = FreePorts.next();
     private List<String> flags = ChildJvm.FLAGS;
     private @Nullable ChildJvm child;
 
@@ -42,9 +39,9 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param mainClass takes the arguments of {@link #MAIN}
      * @param log receives its output
-     * @param options of the {@code serve} command, in addition to those for data and addresses; without {@code
-     *     --archive} the server has no archive
-     * @param environment variables in addition to those of this program
+     * @param options of the {@code serve} command, in addition to those for data and addresses
+     * @param environment variables in addition to those of this program; a server without an archive in these or in the
+     *     options has none
      */
     public ServerProcess(String mainClass, Path data, Path log, List<String> options, Map<String, String> environment) {
         this.mainClass = mainClass;
@@ -54,52 +51,63 @@ public final class ServerProcess implements AutoCloseable {
         this.environment = Map.copyOf(environment);
     }
 
-    /** Optimizes the JVM for peak speed instead of startup: for measurements. */
-    public ServerProcess asDelivered() {
-        flags = List.of();
+    /** Replaces {@link ChildJvm#FLAGS}; a measured server gets none. */
+    public ServerProcess withFlags(List<String> replacement) {
+        flags = List.copyOf(replacement);
         return this;
     }
 
     /** Starts the process if it is not running. */
     public void start() throws IOException {
         if (child == null || !child.alive()) {
-            List<String> arguments = new ArrayList<>(
-                    List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
-            // The data is thrown away, so an archive beside it would be left behind.
-            if (!options.contains(ARCHIVE)) {
-                arguments.addAll(List.of(ARCHIVE, "none"));
-            }
+            List<String> arguments = new ArrayList<>(List.of("serve", "--data", data.toString()));
+            arguments.addAll(List.of("--resp", HOST + ":" + port, "--http", HOST + ":" + httpPort));
             arguments.addAll(options);
-            child = ChildJvm.start(flags, mainClass, arguments, environment, log);
+            // The data is thrown away, so an archive beside it would be left behind.
+            Map<String, String> variables = new HashMap<>(Map.of("CARAVAN_ARCHIVE", "none"));
+            variables.putAll(environment);
+            child = ChildJvm.start(flags, mainClass, arguments, variables, log);
         }
     }
 
     /** The RESP address; waits until the server listens. */
     public InetSocketAddress awaitAddress() throws IOException {
-        return awaitAddress(RESP);
+        awaitReady();
+        return new InetSocketAddress(HOST, port);
     }
 
     /** The HTTP address; waits until the server listens. */
     public InetSocketAddress awaitHttpAddress() throws IOException {
-        return awaitAddress(HTTP);
+        awaitReady();
+        return new InetSocketAddress(HOST, httpPort);
     }
 
-    private InetSocketAddress awaitAddress(Pattern pattern) throws IOException {
+    /** Waits until the server listens. */
+    public void awaitReady() throws IOException {
         ChildJvm server = running();
+        String announcement =
+                "caravan serves RESP on " + HOST + ":" + port + ", HTTP on " + HOST + ":" + httpPort + ",";
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
             boolean alive = server.alive();
-            Matcher announcement = pattern.matcher(server.output());
-            if (announcement.find()) {
-                return new InetSocketAddress(HOST, Integer.parseInt(announcement.group(1)));
+            if (server.output().contains(announcement)) {
+                return;
             }
             if (!alive) {
-                throw new IOException("the server exited before it was ready; its output is in " + log);
+                throw new IOException("the server exited before it was ready: " + server.output());
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
-        throw new IOException(
-                "the server was not ready within " + PATIENCE.toSeconds() + " s; its output is in " + log);
+        throw new IOException("the server was not ready within " + PATIENCE.toSeconds() + " s: " + server.output());
+    }
+
+    /** The port of RESP. */
+    public int port() {
+        return port;
+    }
+
+    public int httpPort() {
+        return httpPort;
     }
 
     /** Sends SIGKILL, and returns the exit status: {@link ChildJvm#KILLED} unless it had already exited. */
