@@ -8,8 +8,10 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +44,7 @@ final class Deadlines {
 
         private final long lookNanos;
         private final Connection connection;
-        private boolean looking;
+        private @Nullable Future<?> nextLook;
         private long request;
         private int looks;
 
@@ -56,6 +58,14 @@ final class Deadlines {
             begin(context.channel());
         }
 
+        /** Or the loop would keep all of a connection that has ended until the next look. */
+        @Override
+        public void handlerRemoved(ChannelHandlerContext context) {
+            if (nextLook != null) {
+                nextLook.cancel(false);
+            }
+        }
+
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             context.fireChannelReadComplete();
@@ -63,7 +73,7 @@ final class Deadlines {
         }
 
         private void begin(Channel channel) {
-            if (!looking && connection.unfinishedRequest() != 0) {
+            if (nextLook == null && connection.unfinishedRequest() != 0) {
                 request = connection.unfinishedRequest();
                 looks = 0;
                 lookLater(channel);
@@ -71,12 +81,11 @@ final class Deadlines {
         }
 
         private void lookLater(Channel channel) {
-            looking = true;
-            channel.eventLoop().schedule(() -> look(channel), lookNanos, TimeUnit.NANOSECONDS);
+            nextLook = channel.eventLoop().schedule(() -> look(channel), lookNanos, TimeUnit.NANOSECONDS);
         }
 
         private void look(Channel channel) {
-            looking = false;
+            nextLook = null;
             long unfinished = connection.unfinishedRequest();
             if (unfinished == 0 || !channel.isActive()) {
                 return;

@@ -7,6 +7,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -41,7 +42,8 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
             tls.closeOutbound().addListener(told -> duplex.shutdownOutput());
         }
         channel.config().setAutoRead(true);
-        channel.eventLoop().schedule(() -> channel.close(), patience.toNanos(), TimeUnit.NANOSECONDS);
+        Future<?> end = channel.eventLoop().schedule(() -> channel.close(), patience.toNanos(), TimeUnit.NANOSECONDS);
+        channel.closeFuture().addListener(closed -> end.cancel(false));
     }
 
     @Override

@@ -7,11 +7,18 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.testing.Eventually;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,8 +54,10 @@ class LimitsTest {
     }
 
     private void start(NetworkLimits limits) throws IOException {
-        NetworkConfig defaults = NetworkConfig.defaults();
-        startWith(config -> config.withNetwork(new NetworkConfig(defaults.transport(), 2, limits, null)));
+        NetworkConfig network = new NetworkConfig(NetworkConfig.defaults().transport(), 2, limits, null);
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        HttpConfig http = HttpConfig.of(any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES);
+        startWith(config -> config.withNetwork(network).withHttp(http));
     }
 
     private void startWith(UnaryOperator<ServerConfig> change) throws IOException {
@@ -98,6 +107,29 @@ class LimitsTest {
             Eventually.await(
                     "it is gone", () -> fixture.server.network().connections().isEmpty());
         }
+    }
+
+    /** Though the server would have waited longer for the rest of a request. */
+    @Test
+    void theServerKeepsNothingOfAConnectionThatHasEnded() throws Exception {
+        start(10, 16 * MIB, 64 * MIB);
+        List<WeakReference<Channel>> ended;
+        try (RespClient silent = fixture.connect();
+                RespClient answered = fixture.connect();
+                RespClient halfway = fixture.connect();
+                Socket http =
+                        new Socket("127.0.0.1", fixture.server.httpAddress().getPort())) {
+            assertThat(answered.call("PING")).isEqualTo("+PONG");
+            halfway.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
+            http.getOutputStream().write("GET /healthz HTTP/1.1\r\n".getBytes(UTF_8));
+            ChannelGroup connections = fixture.server.network().connections();
+            Eventually.await("they are there, with what was sent", () -> connections.size() == 4 && inFlight() > 0);
+            ended = connections.stream().map(WeakReference::new).toList();
+        }
+        Eventually.await("they are gone", () -> {
+            System.gc();
+            return ended.stream().allMatch(connection -> connection.refersTo(null));
+        });
     }
 
     @Test
