@@ -113,6 +113,16 @@ public final class Archive {
     }
 
     /**
+     * Looks whether the archive is still there: where it is not, as on a disk that was unmounted, no document is found,
+     * which says nothing of them.
+     *
+     * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is
+     */
+    public void requireThere() {
+        roots.requireThere(root.store());
+    }
+
+    /**
      * Returns when this owner may write: the last owner has handed the archive over, and this one has looked at the
      * root within {@link Lease#LENGTH}. All writes call this; to call it before reading what a write depends on saves
      * vain work.

@@ -113,11 +113,11 @@ final class ArchiveWalk {
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
-        /** What there is of a name now. */
-        static NamedObjects list(ObjectStore objects, String form) {
+        /** What there is now of a name that has, or has not, a manifest. */
+        static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
             List<Listed> snapshots = new ArrayList<>();
             objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);
-            return new NamedObjects(form, true, snapshots);
+            return new NamedObjects(form, manifest, snapshots);
         }
 
         String manifestKey() {

@@ -41,20 +41,16 @@ final class DocumentPruner {
     private static final int ATTEMPTS = 5;
 
     private final Run run;
-    private final String form;
+    private NamedObjects listed;
     private final Set<String> removedKeys = new HashSet<>();
     private final List<Removal> removals = new ArrayList<>();
     private long waiting;
     private @Nullable String problem;
 
-    /**
-     * A pruner of one name.
-     *
-     * @param form the name as it is in keys
-     */
-    DocumentPruner(Run run, String form) {
+    /** A pruner of one name, whose objects have just been listed. */
+    DocumentPruner(Run run, NamedObjects listed) {
         this.run = run;
-        this.form = form;
+        this.listed = listed;
     }
 
     /** What all names have in common. */
@@ -66,17 +62,28 @@ final class DocumentPruner {
             long nowMillis,
             boolean dryRun) {}
 
+    /** Lists the name's objects once more, and prunes it, when it is known what is settled. */
+    DocumentPruner pruneAgain(long settledMillis) {
+        listed = NamedObjects.list(run.objects, listed.form(), listed.manifest());
+        return prune(settledMillis);
+    }
+
     /**
-     * Prunes the name; again, when it is known later what is settled.
+     * Prunes the name.
      *
-     * @param listed its objects, listed before now
      * @param settledMillis what was put before this time is settled
      * @return this
      */
-    DocumentPruner prune(NamedObjects listed, long settledMillis) {
+    DocumentPruner prune(long settledMillis) {
         for (int left = ATTEMPTS; ; left--) {
             try {
-                prune(listed, settledMillis, run.manifests.at(listed.manifestKey()));
+                KeptManifest kept = run.manifests.at(listed.manifestKey());
+                if (kept != null || !listed.manifest()) {
+                    prune(settledMillis, kept);
+                } else if (left == ATTEMPTS) {
+                    // What its snapshots are is not known: they may be all that there is of the document.
+                    problem = listed.manifestKey() + " was listed and is not there: prune again later";
+                }
                 return this;
             } catch (ObjectStoreException conflict) {
                 if (conflict.kind() != Kind.CONFLICT) {
@@ -91,10 +98,6 @@ final class DocumentPruner {
                 return this;
             }
         }
-    }
-
-    String form() {
-        return form;
     }
 
     /** What was removed, or would be, since this was last asked. */
@@ -115,16 +118,16 @@ final class DocumentPruner {
         return problem;
     }
 
-    private void prune(NamedObjects listed, long settledMillis, @Nullable KeptManifest kept) {
+    private void prune(long settledMillis, @Nullable KeptManifest kept) {
         if (kept == null) {
-            removeLeftovers(listed, null, settledMillis);
+            removeLeftovers(null, settledMillis);
             return;
         }
         Manifest manifest = kept.manifest();
         PrunePolicy policy = run.policies.of(manifest.name());
         boolean expired = policy.expired(manifest, run.nowMillis);
         KeptManifest rest = giveUp(kept, expired ? List.of() : policy.kept(manifest, run.nowMillis));
-        removeLeftovers(listed, manifest, settledMillis);
+        removeLeftovers(manifest, settledMillis);
         if (expired && waiting == 0 && (run.dryRun || run.manifests.delete(rest))) {
             add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
         }
@@ -157,7 +160,7 @@ final class DocumentPruner {
                 manifest.tombstone());
     }
 
-    private void removeLeftovers(NamedObjects listed, @Nullable Manifest manifest, long settledMillis) {
+    private void removeLeftovers(@Nullable Manifest manifest, long settledMillis) {
         long last = manifest == null ? 0 : manifest.lastGeneration();
         boolean deleted = manifest != null && manifest.tombstone() != null;
         waiting = 0;
@@ -169,8 +172,8 @@ final class DocumentPruner {
             boolean settled = snapshot.modifiedMillis() < settledMillis;
             boolean overtaken = key.generation() <= last && (settled || !deleted);
             if (overtaken || settled && key.epoch() < run.rootEpoch) {
-                DocumentName name = ArchiveKeys.decode(form);
-                String document = name == null ? form : name.text();
+                DocumentName name = ArchiveKeys.decode(listed.form());
+                String document = name == null ? listed.form() : name.text();
                 remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));
             } else {
                 waiting++;

@@ -1,7 +1,6 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveWalk.NamedObjects;
 import io.caravan.server.archive.DocumentPruner.Run;
 import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -46,15 +45,14 @@ public final class Pruning {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(run.objects(), listed -> {
                 documents++;
                 if (!thinly || listed.snapshots().size() > most(listed.form())) {
-                    pipeline.submit(() -> new DocumentPruner(run, listed.form()).prune(listed, Long.MIN_VALUE));
+                    pipeline.submit(() -> new DocumentPruner(run, listed).prune(Long.MIN_VALUE));
                 }
             }));
             pipeline.finish();
         }
         long settledMillis = newestMillis - SETTLED_AFTER_MILLIS;
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::second)) {
-            again.forEach(name ->
-                    pipeline.submit(() -> name.prune(NamedObjects.list(run.objects(), name.form()), settledMillis)));
+            again.forEach(name -> pipeline.submit(() -> name.pruneAgain(settledMillis)));
             pipeline.finish();
         }
         return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, problems);

@@ -47,6 +47,15 @@ final class Roots {
     }
 
     /**
+     * Looks whether the store's archive is there, whoever owns it.
+     *
+     * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it is another store's
+     */
+    void requireThere(UUID store) {
+        checkStore(read(), store);
+    }
+
+    /**
      * Makes the archive if there is none, or takes it over from its owner.
      *
      * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it

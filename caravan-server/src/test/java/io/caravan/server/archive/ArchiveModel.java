@@ -82,9 +82,9 @@ final class ArchiveModel {
                 millis.get(),
                 false);
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
-        NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)));
-        removed += new DocumentPruner(run, listed.form())
-                .prune(listed, settledMillis)
+        NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)), false);
+        removed += new DocumentPruner(run, listed)
+                .prune(settledMillis)
                 .takeRemovals()
                 .size();
         rules.checkWhole(rules.see());

@@ -216,6 +216,23 @@ class PruneTest {
         assertThat(prune().waiting()).isOne();
     }
 
+    /** As behind a proxy that answers for a server which is away: its snapshots may be all that there is. */
+    @Test
+    void nothingIsRemovedOfADocumentWhoseManifestIsListedAndNotFound() {
+        Generation first =
+                Archiving.archive(archive, state(1, START)).manifest().latest();
+        millis.addAndGet(2 * DAY);
+        archive = claim();
+        PruneReport report = prune(objects.client()
+                .faults((number, call, key) -> key.startsWith(ArchiveKeys.MANIFESTS) && call == ObjectCall.GET
+                        ? ObjectFault.NOT_THERE
+                        : ObjectFault.NONE));
+        assertThat(report.problems()).isOne();
+        assertThat(problems).singleElement().asString().contains("was listed and is not there");
+        assertThat(removals).isEmpty();
+        assertThat(objects.content(first.key())).isNotNull();
+    }
+
     @Test
     void aManifestThatIsToGoStaysWhileASnapshotMayBeCommittedInItsPlace() {
         Archiving.archive(archive, state(1, START));

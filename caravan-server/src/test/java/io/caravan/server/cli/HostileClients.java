@@ -69,6 +69,12 @@ final class HostileClients implements AutoCloseable {
             reading("large writes", 4, i -> "", "*3\r\n$5\r\nRPUSH\r\n$1\r\nw\r\n" + MEBIBYTE),
             resp("nonsense", 50, i -> "", "$%&\u0016\u0003\u0001/()\r\n*1\r\n$-7\r\n"),
             resp("connections that say nothing", 1_000, i -> "", ""),
+            resp("connections for a request each", 100, i -> "PING\r\nQUIT\r\n", ""),
+            http(
+                    "connections for a request each over HTTP",
+                    100,
+                    i -> "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                    ""),
             http("half of bodies", 60, i -> post("/v1/stream/h" + i, "", 1_000_000) + "x".repeat(900_000), ""),
             http("half of heads", 400, i -> "GET /healthz HTTP/1.1\r\nHost: a\r\n" + "a:b\r\n".repeat(1_000), ""),
             http(

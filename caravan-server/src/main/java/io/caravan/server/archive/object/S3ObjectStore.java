@@ -310,9 +310,14 @@ public final class S3ObjectStore implements ObjectStore {
                     return;
                 }
             }
-            String continuation = page.nextContinuationToken();
-            if (!Boolean.TRUE.equals(page.isTruncated()) || continuation == null) {
+            if (!Boolean.TRUE.equals(page.isTruncated())) {
                 return;
+            }
+            String continuation = page.nextContinuationToken();
+            if (continuation == null) {
+                String why = "the server has more objects and does not say how to go on: it does not know version 2 of"
+                        + " this call";
+                throw calls.problems().of(Kind.CORRUPT, "ListObjectsV2", prefix, why, null);
             }
             request = request.toBuilder()
                     .startAfter(null)

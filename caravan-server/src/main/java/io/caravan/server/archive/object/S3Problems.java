@@ -89,9 +89,7 @@ final class S3Problems {
 
     /** True when the answer was that there is no such object, but a bucket. */
     static boolean isNoSuchObject(ObjectStoreException failed) {
-        return failed.getCause() instanceof S3Exception answer
-                && answer.statusCode() == 404
-                && !MEANINGS.containsKey(code(answer));
+        return failed.getCause() instanceof S3Exception answer && code(answer).equals("NoSuchKey");
     }
 
     private static Kind kind(S3Exception answer) {
@@ -106,6 +104,10 @@ final class S3Problems {
         }
         if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
             // Two calls were in each other's way, without any condition.
+            return Kind.UNAVAILABLE;
+        }
+        if (status == 404 && code.isEmpty()) {
+            // A proxy's, whose server is not there.
             return Kind.UNAVAILABLE;
         }
         return kind(status);

@@ -259,6 +259,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             return false;
         }
         KeptManifest kept = archive.get().manifest(name);
+        if (kept == null) {
+            requireArchive();
+        }
         if (kept == null || kept.manifest().tombstone() != null) {
             absent.add(name);
             return false;
@@ -272,6 +275,14 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;
+    }
+
+    private void requireArchive() {
+        try {
+            archive.get().requireThere();
+        } catch (ArchiveException gone) {
+            throw unavailable(String.valueOf(gone.getMessage()), gone);
+        }
     }
 
     /** Ends what is under way, which fails for its callers. */

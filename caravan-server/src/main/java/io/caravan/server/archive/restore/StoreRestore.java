@@ -46,6 +46,7 @@ public final class StoreRestore {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             // The mark is in one group, and what it speaks of in all.
             store.flush();
+            archive.requireThere();
             if (allowMissing || progress.missing() == 0) {
                 StoreIdentity.incomplete(store, false);
                 store.flush();

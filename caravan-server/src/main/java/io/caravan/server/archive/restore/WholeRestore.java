@@ -187,12 +187,22 @@ public final class WholeRestore {
             fault(null, key, unreadable, null);
             return;
         }
-        if (kept == null || isDeleted(kept.manifest())) {
-            progress.deleted();
-            underWay.release();
+        if (kept == null) {
+            String gone = "it was in the list of the archive's documents and is not there: run the command again";
+            fault(null, key, new ArchiveException(Reason.NOT_FOUND, gone), null);
             return;
         }
         Manifest manifest = kept.manifest();
+        try {
+            if (isDeleted(manifest)) {
+                progress.deleted();
+                underWay.release();
+                return;
+            }
+        } catch (ArchiveException goesOnHere) {
+            fault(manifest.name(), key, goesOnHere, null);
+            return;
+        }
         int generations = manifest.generations().size();
         if (generations == 0) {
             String none = "the archive has no generation of document '" + manifest.name() + "'; "
@@ -211,7 +221,12 @@ public final class WholeRestore {
         }
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
-        if (mark != null && mark.incarnation() == tombstone.incarnation()) {
+        if (local != null && mark != null && mark.incarnation() == tombstone.incarnation()) {
+            if (!local.archived()) {
+                String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
+                        + " the archive does not have; it stays as it is here";
+                throw new ArchiveException(Reason.BACK_IN_TIME, later);
+            }
             drop(manifest);
         }
         return true;

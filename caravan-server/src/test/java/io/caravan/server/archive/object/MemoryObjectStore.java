@@ -186,7 +186,7 @@ public final class MemoryObjectStore implements ObjectStore {
 
     private <T extends @Nullable Object> T call(ObjectCall call, String key, Supplier<T> action) {
         ObjectFault fault = begin(call, key);
-        T answer = action.get();
+        T answer = fault == ObjectFault.NOT_THERE && call == ObjectCall.GET ? null : action.get();
         if (fault == ObjectFault.TRIED_TWICE) {
             answer = action.get();
         }

@@ -150,6 +150,34 @@ class S3FaultTest {
                 .hasMessageContaining("RequestTimeTooSkewed");
     }
 
+    /** A proxy whose server is away answers so. */
+    @Test
+    void aStatusAloneDoesNotSayThatThereIsNoObject() {
+        put("a", bytes("x"));
+        proxy.answer(ALWAYS, new HttpAnswer(404, "Content-Type: text/plain", "no such route"));
+        try (ObjectStore once = open(ONCE)) {
+            thrown(Kind.UNAVAILABLE, () -> once.get("a", MAX_BYTES));
+            thrown(Kind.UNAVAILABLE, () -> once.open("a"));
+            thrown(Kind.UNAVAILABLE, () -> once.putIf("a", bytes("y"), "\"1\""));
+        }
+        proxy.pass();
+        assertThat(text("a")).isEqualTo("x");
+        assertThat(store.get("b", MAX_BYTES)).isNull();
+    }
+
+    @Test
+    void aListThatDoesNotSayHowToGoOnIsNoWholeList() {
+        proxy.answer(
+                ALWAYS,
+                new HttpAnswer(
+                        200,
+                        "Content-Type: application/xml",
+                        "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>prefix/a</Key><Size>1</Size>"
+                                + "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents></ListBucketResult>"));
+        assertThat(thrown(Kind.CORRUPT, () -> store.list("", "", listed -> true)))
+                .hasMessageContaining("does not say how to go on");
+    }
+
     @Test
     void answersHaveTheirKinds() {
         try (ObjectStore once = open(ONCE)) {

@@ -27,6 +27,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Documents that only the archive has are there when somebody asks for them. */
 class HydrationTest {
@@ -173,10 +175,14 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    @Test
-    void anArchiveThatFailsIsNotAnArchiveWithoutTheDocument() {
+    /** Refused, or gone as a disk is that was unmounted. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"REFUSED", "NOT_THERE"})
+    void anArchiveThatFailsIsNotAnArchiveWithoutTheDocument(ObjectFault fault) {
         archive.put("a", 7, 0, 3);
-        archive.client.faults((number, call, key) -> ObjectFault.REFUSED);
+        archive.client.faults((number, call, key) -> call == ObjectCall.GET ? fault : ObjectFault.NONE);
         assertThatThrownBy(() -> here.find("a")).isInstanceOf(ObjectStoreException.class);
         assertThatThrownBy(() -> here.push("a", "x")).isInstanceOf(ObjectStoreException.class);
         assertThat(here.documents.documents()).isZero();

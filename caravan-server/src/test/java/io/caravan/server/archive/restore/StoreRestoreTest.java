@@ -16,6 +16,7 @@ import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
@@ -37,6 +38,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -354,6 +357,54 @@ class StoreRestoreTest {
             assertThat(here.find("a")).isNull();
             assertThat(here.documents.pendingDeletions()).isEmpty();
             assertThat(here.read("b")).isEqualTo(texts(9, 0, 2));
+        }
+    }
+
+    @Test
+    void whatWasDeletedInTheArchiveAndHasGoneOnHereStays() {
+        archive.put("a", 7, 0, 3);
+        restore();
+        try (TestStore here = open()) {
+            here.push("a", "later");
+        }
+        archive.delete("a");
+        assertThat(restore().faults()).isOne();
+        assertThat(faults)
+                .singleElement()
+                .satisfies(fault -> assertThat(fault.why()).contains("has changes here"));
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).hasSize(4).endsWith("later");
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
+        }
+    }
+
+    @Test
+    void aDocumentThatIsListedAndNotFoundIsAFault() {
+        fill(10);
+        AtomicBoolean once = new AtomicBoolean(true);
+        archive.client.faults((number, call, key) ->
+                call == ObjectCall.GET && key.startsWith(ArchiveKeys.MANIFESTS) && once.getAndSet(false)
+                        ? ObjectFault.NOT_THERE
+                        : ObjectFault.NONE);
+        assertThat(restore().faults()).isOne();
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
+        }
+        assertThat(restore().faults()).isZero();
+        requireFilled(10);
+    }
+
+    /** Where a disk is unmounted, all that was not listed yet is not there, and nothing else tells. */
+    @Test
+    void aRestoreOfAnArchiveThatWentAwayIsNotComplete() {
+        fill(10);
+        AtomicLong roots = new AtomicLong();
+        archive.client.faults((number, call, key) ->
+                key.equals(ArchiveKeys.ROOT) && roots.incrementAndGet() > 1 ? ObjectFault.NOT_THERE : ObjectFault.NONE);
+        assertThatThrownBy(this::restore).isInstanceOf(ArchiveException.class);
+        archive.client.faults(ObjectFaults.NONE);
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
         }
     }
 
