@@ -84,7 +84,7 @@ public final class Recovery {
         }
         boolean firstFilesOnly = files.logs().stream().allMatch(number -> number == 0)
                 && files.heaps().stream().allMatch(number -> number == 0);
-        if (!firstFilesOnly || holdsAnyFrame()) {
+        if (!firstFilesOnly || holdsAnything(FileNames.LOG) || holdsAnything(FileNames.HEAP)) {
             throw new StoreDirectoryException("there is no checkpoint beside the segments in " + storage.describe("")
                     + "; put the checkpoint files back, or restore the directory from a backup");
         }
@@ -99,12 +99,16 @@ public final class Recovery {
         return recovery;
     }
 
-    /** Whether the only log segment has anything but zeros behind its first block. Its header proves nothing yet. */
-    private boolean holdsAnyFrame() throws IOException {
-        if (files.logs().isEmpty()) {
+    /**
+     * Whether the only segment of a kind has anything but zeros behind its first block. Its header proves nothing yet. A
+     * copy of a store may have all its values in the heap, and nothing in the log.
+     */
+    private boolean holdsAnything(FileNames kind) throws IOException {
+        String name = kind.of(0);
+        if (!storage.list().contains(name)) {
             return false;
         }
-        try (StoreFile file = storage.open(FileNames.LOG.of(0))) {
+        try (StoreFile file = storage.open(name)) {
             ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
             ByteBuffer zeros = ByteBuffer.allocate(Blocks.BLOCK_BYTES);
             long position = Blocks.BLOCK_BYTES;

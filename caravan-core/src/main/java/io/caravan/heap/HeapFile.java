@@ -142,6 +142,7 @@ public final class HeapFile implements AutoCloseable {
 
     /**
      * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned.
+     * A file that cannot be deleted does not keep the others.
      */
     public void dropFrom(int count) throws IOException {
         Segment[] before = segments;
@@ -149,11 +150,22 @@ public final class HeapFile implements AutoCloseable {
             return;
         }
         segments = Arrays.copyOf(before, count);
+        IOException failed = null;
         for (int number = before.length - 1; number >= count; number--) {
             before[number].mapping.unmap();
-            storage.delete(FileNames.HEAP.of(number));
+            try {
+                storage.delete(FileNames.HEAP.of(number));
+            } catch (IOException stays) {
+                if (failed != null) {
+                    stays.addSuppressed(failed);
+                }
+                failed = stays;
+            }
         }
         storage.forceDirectory();
+        if (failed != null) {
+            throw failed;
+        }
     }
 
     /** Keeps everything mapped until {@link #release}, after a close too. The file must be open or retained. */

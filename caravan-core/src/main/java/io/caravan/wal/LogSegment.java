@@ -41,9 +41,12 @@ final class LogSegment {
         }
     }
 
+    /** May be called again when it has failed. */
     void close() throws IOException {
-        readers.writeLock();
-        mapping.unmap();
+        if (!readers.isWriteLocked()) {
+            readers.writeLock();
+            mapping.unmap();
+        }
         file.close();
     }
 }

@@ -29,6 +29,8 @@ public final class LogSegments implements AutoCloseable {
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
+    /** Number of a file behind the last segment that a failed call may have left, or -1. */
+    private long leftover = -1;
 
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
         this.storage = storage;
@@ -122,32 +124,51 @@ public final class LogSegments implements AutoCloseable {
         } finally {
             file.close();
         }
-        storage.rename(temporary, FileNames.LOG.of(segment));
-        storage.forceDirectory();
-        open(segment);
+        add(segment, temporary);
     }
 
-    /** Renames the oldest segment, which nothing needs, to be the one behind the last. */
+    /** Renames the oldest segment, which nothing needs, to be the one behind the last. Is tried again if it fails. */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
-        storage.rename(FileNames.LOG.of(closeFirst()), FileNames.LOG.of(segment));
+        long oldest = closeFirst();
+        leftover = segment;
+        storage.rename(FileNames.LOG.of(oldest), FileNames.LOG.of(segment));
+        files.remove(oldest);
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
             writeHeader(file, segment);
         }
         storage.forceDirectory();
         open(segment);
+        leftover = -1;
     }
 
-    /** Deletes the oldest segment, which nothing needs. */
+    private void add(long segment, String temporary) throws IOException {
+        leftover = segment;
+        storage.rename(temporary, FileNames.LOG.of(segment));
+        storage.forceDirectory();
+        open(segment);
+        leftover = -1;
+    }
+
+    /** Deletes the oldest segment, which nothing needs. Is tried again if it fails. */
     public void deleteFirst() throws IOException {
-        storage.delete(FileNames.LOG.of(closeFirst()));
+        long oldest = closeFirst();
+        deleteIfThere(oldest);
+        files.remove(oldest);
         storage.forceDirectory();
     }
 
     private long closeFirst() throws IOException {
-        Map.Entry<Long, LogSegment> oldest = Objects.requireNonNull(files.pollFirstEntry());
+        Map.Entry<Long, LogSegment> oldest = files.firstEntry();
         oldest.getValue().close();
         return oldest.getKey();
+    }
+
+    private void deleteIfThere(long segment) throws IOException {
+        String name = FileNames.LOG.of(segment);
+        if (storage.list().contains(name)) {
+            storage.delete(name);
+        }
     }
 
     /** Writes the header of a segment without frames once more, and forces it. */
@@ -176,11 +197,17 @@ public final class LogSegments implements AutoCloseable {
         return previous.getLong(0);
     }
 
-    /** Deletes the last segment, in which nothing is. */
+    /** Deletes the last segment, in which nothing is. No file stays behind it, which would be behind a gap. */
     public void discard(long segment) throws IOException {
+        if (leftover > segment) {
+            deleteIfThere(leftover);
+            storage.forceDirectory();
+        }
+        leftover = segment;
         Objects.requireNonNull(files.remove(segment)).close();
-        storage.delete(FileNames.LOG.of(segment));
+        deleteIfThere(segment);
         storage.forceDirectory();
+        leftover = -1;
     }
 
     private void writeHeader(StoreFile file, long segment) throws IOException {

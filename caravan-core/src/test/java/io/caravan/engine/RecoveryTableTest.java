@@ -335,6 +335,24 @@ class RecoveryTableTest {
                 StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
     }
 
+    /** As a salvaged store is, or a backup of one at rest: its log holds nothing yet, and its heap all values. */
+    @Test
+    void aHeapWithValuesIsNoCreationThatWasCutOff() throws Exception {
+        DirectoryImage damaged = store.closed();
+        for (String name : damaged.names("checkpoint-")) {
+            damaged = damaged.without(name);
+        }
+        for (String name : damaged.names("log-")) {
+            damaged = damaged.without(name);
+        }
+        for (String name : damaged.names("heap-")) {
+            damaged = name.equals(FileNames.HEAP.of(0)) ? damaged : damaged.without(name);
+        }
+        damaged = damaged.with(FileNames.LOG.of(0), new byte[32 * 1024]);
+        assertRefused(
+                StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
+    }
+
     @Test
     void checkpointNewerThanLogIsRefused() throws Exception {
         long farther = anatomy.logEnd() + Blocks.BLOCK_BYTES;

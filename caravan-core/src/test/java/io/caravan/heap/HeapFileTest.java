@@ -136,6 +136,26 @@ class HeapFileTest {
     }
 
     @Test
+    void aFileThatCannotBeDeletedDoesNotKeepTheOthers() throws Exception {
+        try (FaultStorage storage = new FaultStorage(FileStorage.open(directory))) {
+            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
+            for (int i = 0; i < 4; i++) {
+                heap.createNext();
+            }
+            storage.fail(FaultStorage.nth(1, FaultStorage.on(FaultStorage.Kind.DELETE, ".*")));
+            assertThatThrownBy(() -> heap.dropFrom(1)).isInstanceOf(IOException.class);
+            assertThat(storage.list())
+                    .filteredOn(name -> name.startsWith("heap-"))
+                    .containsExactlyInAnyOrder(FileNames.HEAP.of(0), FileNames.HEAP.of(3));
+            heap.createNext();
+            heap.createNext();
+            heap.createNext();
+            write(heap, new HeapGeometry(32 * 1024).firstAddress(3), bytes("again"), 1);
+            heap.close();
+        }
+    }
+
+    @Test
     void aClosedHeapIsUnmappedWhenTheLastReaderIsDone() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);

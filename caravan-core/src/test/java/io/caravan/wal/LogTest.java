@@ -9,6 +9,8 @@ import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.FaultStorage;
+import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,8 +18,11 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Segments, frames written into them, and the scanner that reads them back and decides where they end. */
 class LogTest {
@@ -316,6 +321,63 @@ class LogTest {
         assertThat(storage.list()).containsExactly(name(0));
         segments.prepareNext();
         segments.checkHeader(1);
+    }
+
+    /** A file behind a gap would keep the store from opening. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Kind.class,
+            names = {"OPEN", "WRITE", "FORCE", "MAP", "RENAME", "DELETE", "FORCE_DIRECTORY", "CLOSE"})
+    void aCallThatFailsLeavesNoGap(Kind kind) throws IOException {
+        for (int which = 1; which < 6; which++) {
+            FaultStorage faults = new FaultStorage(storage = new MemoryStorage());
+            LogSegments log = new LogSegments(faults, GEOMETRY, STORE);
+            for (int i = 0; i < 10; i++) {
+                log.prepareNext();
+            }
+            faults.fail(FaultStorage.nth(which, FaultStorage.on(kind, ".*")));
+            for (int round = 0; round < 2; round++) {
+                tried(log::recycleFirst);
+                tried(() -> log.discard(log.last()));
+                tried(log::prepareNext);
+                tried(() -> log.discard(log.last()));
+                tried(() -> log.discard(log.last()));
+                assertThat(storage.list()).as("%s %s of %s", round, which, kind).containsAll(consecutive());
+                tried(log::prepareNext);
+                tried(log::deleteFirst);
+            }
+            faults.heal();
+            log.prepareNext();
+            assertThat(log.from(0)).as("%s of %s", which, kind).containsExactlyElementsOf(numbers());
+        }
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private static void tried(Step step) {
+        try {
+            step.run();
+        } catch (IOException once) {
+            assertThat(once).hasMessageContaining("made to fail");
+        }
+    }
+
+    private List<Long> numbers() throws IOException {
+        return storage.list().stream()
+                .map(name -> FileNames.LOG.number(name).orElse(-1))
+                .filter(number -> number >= 0)
+                .sorted()
+                .toList();
+    }
+
+    /** As many names as there are, from the first one on. */
+    private List<String> consecutive() throws IOException {
+        List<Long> numbers = numbers();
+        return LongStream.range(numbers.get(0), numbers.get(0) + numbers.size())
+                .mapToObj(LogTest::name)
+                .toList();
     }
 
     private static String name(long segment) {
