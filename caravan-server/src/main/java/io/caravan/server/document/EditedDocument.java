@@ -7,6 +7,7 @@ import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -205,7 +206,10 @@ public final class EditedDocument {
         add(values, came);
         Preparation preparation = edits.preparation();
         if (preparation != null) {
-            appended = Preparation.joined(appended, values);
+            if (appended.isEmpty()) {
+                appended = new ArrayList<>();
+            }
+            appended.addAll(values);
         }
         return before == null ? 0 : before.nextSequence();
     }
@@ -242,8 +246,8 @@ public final class EditedDocument {
                 name, info.id(), new SequenceRange(range.from(), Math.min(range.to(), firstAppended)));
         List<byte[]> own = range.to() <= firstAppended
                 ? List.of()
-                : appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
-                        (range.to() - firstAppended));
+                : List.copyOf(appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
+                        (range.to() - firstAppended)));
         List<byte[]> values = Preparation.joined(stored, own);
         preparation.read(values);
         return values;

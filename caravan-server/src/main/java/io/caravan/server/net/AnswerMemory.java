@@ -98,9 +98,9 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return holdsLittle() || roomOrWake();
     }
 
-    /** As {@link #mayAnswer}, on any thread, and without being woken when there is room. */
-    public boolean mayTell() {
-        return holdsLittle() || room();
+    /** Whether so many bytes may be sent unasked: there is room, or this connection holds little with them; on any thread. */
+    public boolean mayTell(long bytes) {
+        return heldBytes() + bytes < LITTLE_BYTES || room();
     }
 
     private boolean holdsLittle() {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.ReferenceCountUtil;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,6 +83,11 @@ public final class InFlight extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
+        if (closed) {
+            // TLS passes on all that it has decoded, also when the first of it has ended the connection.
+            ReferenceCountUtil.release(message);
+            return;
+        }
         if (message instanceof ByteBuf bytes) {
             int came = bytes.readableBytes();
             progressBytes += came;
@@ -236,9 +242,13 @@ public final class InFlight extends ChannelDuplexHandler {
             return false;
         }
         return clientsTurn && progressNanos - nanos <= 0
-                || held > littleBytes
-                        && waitingNanos.getAsLong() >= budget.patience().toNanos()
+                || held > littleBytes && waitsLong()
                 || held > littleBytes && !channel.isWritable() && answers.stalledSince(nanos);
+    }
+
+    /** Whether the requests behind one wait that may wait for as long as its client likes, for a while already. */
+    boolean waitsLong() {
+        return waitingNanos.getAsLong() >= budget.patience().toNanos();
     }
 
     /** Ends the connection: its client does nothing, while others wait for the memory that it holds. */

@@ -67,6 +67,7 @@ final class InFlightBudget {
 
     void closed(InFlight connection) {
         connections.remove(connection);
+        waiting.remove(connection);
     }
 
     long nanoTime() {
@@ -162,7 +163,16 @@ final class InFlightBudget {
         watching.set(false);
         if (heldBytes.get() >= limitForMuchBytes) {
             closeIdle();
+            passOn();
             watch();
+        }
+    }
+
+    /** What waits for as long as its client likes is the exception no more: others need that to go on at all. */
+    private void passOn() {
+        InFlight exception = excepted.get();
+        if (exception != null && exception.waitsLong()) {
+            settled(exception);
         }
     }
 

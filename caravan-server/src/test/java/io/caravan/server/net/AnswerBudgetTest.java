@@ -108,6 +108,15 @@ class AnswerBudgetTest {
         assertThat(second.answers.room()).isTrue();
     }
 
+    /** Such as a message that many listen for: each of them holds nothing yet. */
+    @Test
+    void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
+        assertThat(second.answers.mayTell(LIMIT)).isTrue();
+        first.answers.hold(LIMIT);
+        assertThat(second.answers.mayTell(LIMIT)).isFalse();
+        assertThat(second.answers.mayTell(10)).isTrue();
+    }
+
     @Test
     void whatAGoneClientHeldIsFree() {
         first.write(LIMIT);

@@ -216,6 +216,41 @@ class InFlightTest {
         assertThat(next.reads()).isTrue();
     }
 
+    /** What is decoded of one TLS record after the other may come after the end of its connection. */
+    @Test
+    void whatComesAfterTheEndIsNotCounted() {
+        Client ended = new Client();
+        ended.begin(10);
+        ended.inFlight.close();
+        ended.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[20]));
+        assertThat((Object) ended.channel.readInbound())
+                .as("passed on before the end")
+                .isNotNull();
+        assertThat((Object) ended.channel.readInbound())
+                .as("passed on after it")
+                .isNull();
+        ended.channel.close();
+        assertThat(budget.heldBytes()).isZero();
+    }
+
+    /** As a BLPOP without a timeout, which only one of those may end that wait for their turn. */
+    @Test
+    void theExceptionThatBlocksLetsTheOthersHaveTheirTurns() {
+        Client blocks = new Client();
+        Client next = new Client();
+        new Client().inFlight.hold(LIMIT);
+        blocks.begin(1);
+        assertThat(blocks.reads()).isTrue();
+        blocks.inFlight.requestCame();
+        blocks.inFlight.mayRead();
+        blocks.inFlight.waitingFor(PATIENCE::toNanos);
+        next.begin(10);
+        assertThat(next.reads()).isFalse();
+        pass(PATIENCE);
+        assertThat(next.reads()).isTrue();
+        assertThat(blocks.open()).as("it holds little").isTrue();
+    }
+
     @Test
     void whatWaitsForTheServerIsNotClosed() {
         Client waits = new Client();

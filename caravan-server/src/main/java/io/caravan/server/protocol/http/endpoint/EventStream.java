@@ -31,7 +31,9 @@ final class EventStream extends LiveRead {
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
 
-    private @Nullable DocumentInfo begun;
+    /** Of the document that was found first; ids begin with 1. */
+    private long documentId;
+
     private long next;
     /** Whether the last values wait for the rest of a character. */
     private boolean held;
@@ -42,19 +44,19 @@ final class EventStream extends LiveRead {
 
     @Override
     void look(boolean last) {
-        DocumentInfo first = begun;
-        DocumentInfo info = first == null ? request.use() : findAgain(first.id());
+        boolean first = documentId == 0;
+        DocumentInfo info = first ? request.use() : findAgain(documentId);
         if (info == null) {
             exchange.loop().execute(exchange::finish);
             return;
         }
-        if (first == null) {
+        if (first) {
             next = request.offset().in(info);
-            begun = info;
+            documentId = info.id();
             Answer head = head(info);
             exchange.loop().execute(() -> begin(head));
         }
-        send(info, first == null, last);
+        send(info, first, last);
     }
 
     private void begin(Answer head) {

@@ -154,7 +154,9 @@ final class LiveStreams {
     private final class Followed {
         private final DocumentName name;
         private final Offset offset;
-        private @Nullable DocumentInfo begun;
+        /** Of the document that was found first; ids begin with 1. */
+        private long documentId;
+
         private long next;
         private boolean behind;
         private boolean over;
@@ -206,19 +208,19 @@ final class LiveStreams {
         }
 
         private void putValues(ByteBuf events) {
-            DocumentInfo first = begun;
+            boolean first = documentId == 0;
             DocumentInfo info = ReadRequest.find(documents, name);
-            if (first == null) {
+            if (first) {
                 documents.use(name, info);
                 next = offset.in(info);
-                begun = info;
-            } else if (info.id() != first.id()) {
+                documentId = info.id();
+            } else if (info.id() != documentId) {
                 throw ReadRequest.notFound(name);
             }
             Values values = read(info);
             behind = next < info.nextSequence();
             over = !behind && info.attributes().closed();
-            if (first == null || over || !values.bytes.isEmpty()) {
+            if (first || over || !values.bytes.isEmpty()) {
                 put(events, DATA, fields(info, values.bytes));
             }
         }

@@ -162,7 +162,7 @@ public final class Subscriber {
      */
     boolean tell(DocumentName name, @Nullable Glob pattern, Reply message) {
         long bytes = message.heldBytes();
-        if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell()) {
+        if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell(bytes)) {
             return false;
         }
         replies.holdPush(bytes);
