@@ -37,7 +37,7 @@ enum Compression {
     OutputStream compress(OutputStream out) throws IOException {
         return switch (this) {
             case NONE -> out;
-            case GZIP -> new GZIPOutputStream(out, BUFFER_BYTES);
+            case GZIP -> new GZIPOutputStream(out, BUFFER_BYTES, true);
             case ZSTD -> new ZstdOutputStream(out).setChecksum(true);
         };
     }

@@ -1,27 +1,34 @@
 package io.caravan.server.cli.carry;
 
+import com.github.luben.zstd.ZstdIOException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
 import java.io.BufferedOutputStream;
+import java.io.EOFException;
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An export in a file, which has its name once it is whole and durable: until then {@code .partial} is behind it. What an
  * export that was ended has left there, another copies and goes on with; while it copies, the older one ends with {@code
- * .resumed}. For one thread.
+ * .resumed}. The file is locked, so two exports do not write to it. For one thread.
  */
 final class ExportFile implements AutoCloseable {
     private final Path file;
@@ -29,6 +36,7 @@ final class ExportFile implements AutoCloseable {
     private final Path resumed;
     private final Compression compression;
     private final Set<DocumentName> names = new HashSet<>();
+    private @Nullable FileChannel channel;
     private @Nullable OutputStream out;
 
     /**
@@ -63,32 +71,100 @@ final class ExportFile implements AutoCloseable {
     }
 
     private ExportWriter create() throws IOException {
-        OutputStream created = compression.compress(new BufferedOutputStream(Files.newOutputStream(partial)));
+        FileChannel locked = FileChannel.open(partial, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        channel = locked;
+        requireLock(locked);
+        locked.truncate(0);
+        OutputStream created = compression.compress(new BufferedOutputStream(new KeptOpen(locked)));
         out = created;
         return new ExportWriter(created);
+    }
+
+    /** It is held until the channel is closed. */
+    private void requireLock(FileChannel of) throws IOException {
+        boolean locked;
+        try {
+            locked = of.tryLock() != null;
+        } catch (OverlappingFileLockException byThisProcess) {
+            locked = false;
+        }
+        if (!locked) {
+            throw ClientException.failed("another export is writing to '" + partial + "'");
+        }
     }
 
     /** Goes on with an export that was ended, if there is one: behind the last of its documents that is whole. */
     ExportWriter resume() throws IOException {
         if (!Files.exists(resumed) && Files.exists(partial)) {
+            try (FileChannel ended = FileChannel.open(partial, StandardOpenOption.WRITE)) {
+                requireLock(ended);
+            }
             Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
         }
         ExportWriter writer = create();
         if (Files.exists(resumed)) {
             copy(writer);
+            writer.flush();
+            Objects.requireNonNull(channel).force(true);
             Files.delete(resumed);
         }
         return writer;
     }
 
     private void copy(ExportWriter writer) throws IOException {
-        try (InputStream in = Files.newInputStream(resumed)) {
-            new ExportReader(Compression.decompressed(in)).readAll(new Remembering(writer));
-        } catch (UncheckedIOException unwritable) {
-            throw new IOException(
-                    "the file '" + partial + "' cannot be written: " + unwritable.getMessage(), unwritable);
-        } catch (IOException cutOff) {
-            // It was ended somewhere; the documents before that have been copied.
+        try (WholeInput in = new WholeInput(Files.newInputStream(resumed))) {
+            try {
+                new ExportReader(Compression.decompressed(in)).readAll(new Remembering(writer));
+            } catch (UncheckedIOException unwritable) {
+                throw new IOException(
+                        "the file '" + partial + "' cannot be written: " + unwritable.getMessage(), unwritable);
+            } catch (IOException problem) {
+                // An export that was ended somewhere: the documents before that have been copied.
+                if (!in.atEnd || !(problem instanceof EOFException || problem instanceof ZstdIOException)) {
+                    throw ClientException.failed("the file '" + resumed
+                            + "' cannot be gone on with, and stays as it is: " + problem.getMessage());
+                }
+            }
+        }
+    }
+
+    /** A file that knows whether it was read to its end. */
+    private static final class WholeInput extends FilterInputStream {
+        private boolean atEnd;
+
+        WholeInput(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            int read = in.read();
+            atEnd |= read < 0;
+            return read;
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            int read = in.read(bytes, from, length);
+            atEnd |= read < 0;
+            return read;
+        }
+    }
+
+    /** A stream whose end does not close the channel, which holds the lock. */
+    private static final class KeptOpen extends FilterOutputStream {
+        KeptOpen(FileChannel channel) {
+            super(Channels.newOutputStream(channel));
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+            out.write(bytes, from, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            flush();
         }
     }
 
@@ -100,19 +176,24 @@ final class ExportFile implements AutoCloseable {
     /** Makes the file durable, and gives it its name. */
     void finish(ExportWriter writer) throws IOException {
         writer.finish();
-        close();
-        try (FileChannel written = FileChannel.open(partial, StandardOpenOption.WRITE)) {
-            written.force(true);
-        }
+        closeStream();
+        Objects.requireNonNull(channel).force(true);
+        refuse(file, "has come to exist, and is not overwritten; the export is in '" + partial + "'");
         Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    @Override
-    public void close() throws IOException {
+    private void closeStream() throws IOException {
         if (out != null) {
             OutputStream open = out;
             out = null;
             open.close();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (FileChannel locked = channel) {
+            closeStream();
         }
     }
 

@@ -1,11 +1,14 @@
 package io.caravan.server.cli.carry;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.io.JsonEOFException;
 import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.Carrier.Description;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -41,8 +44,9 @@ final class ExportReader {
      * Hands on all documents.
      *
      * @return what they come to
-     * @throws IOException when the export cannot be read, is cut off or damaged. A document whose end was not found to be
-     *     right is abandoned; those before it have been handed on
+     * @throws EOFException when the export is cut off, or reading failed. A document whose end was not found to be right
+     *     is abandoned; those before it have been handed on
+     * @throws IOException when it is something else, or damaged; as above
      */
     Totals readAll(DocumentReceiver to) throws IOException {
         try {
@@ -68,11 +72,14 @@ final class ExportReader {
                 return ExportLine.parse(json);
             }
         } catch (IOException unreadable) {
-            throw new IOException(
-                    "the export is damaged or cut off at line " + line() + ": " + firstLine(unreadable), unreadable);
+            String where = "the export is damaged or cut off at line " + line() + ": " + firstLine(unreadable);
+            boolean otherText = unreadable instanceof JsonParseException && !(unreadable instanceof JsonEOFException);
+            IOException problem = otherText ? new IOException(where) : new EOFException(where);
+            problem.initCause(unreadable);
+            throw problem;
         }
         if (token == null) {
-            throw new IOException(
+            throw new EOFException(
                     "the export is cut off: it has no last line; 'caravan export --resume' goes on with it");
         }
         throw damaged("is no object");

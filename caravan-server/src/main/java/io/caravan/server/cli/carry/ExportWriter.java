@@ -83,13 +83,18 @@ final class ExportWriter implements DocumentReceiver {
         return totals;
     }
 
+    /** Passes on all that was written. */
+    void flush() throws IOException {
+        lines.flush();
+        out.flush();
+    }
+
     /** Writes the last line, without which the file counts as cut off, and hands everything on. */
     void finish() throws IOException {
         line("end", json -> {
             totals.write(json);
             json.writeStringField("crc32c", totals.crc32c());
         });
-        lines.flush();
-        out.flush();
+        flush();
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.cli.carry;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
@@ -279,6 +280,45 @@ class ExportImportTest {
             Files.delete(directory.resolve(file));
         }
         same("letters/1", "letters/long", "letters/empty", "pictures");
+    }
+
+    @Test
+    void whatIsNoExportThatWasEndedStaysAsItIs() throws IOException {
+        fill();
+        ok(from, "export", "--out", path("whole"));
+        String whole = Files.readString(directory.resolve("whole"));
+        for (String other : List.of("my notes", whole.replace("\"version\":1", "\"version\":9"), whole + "{}")) {
+            Files.writeString(directory.resolve("x.partial"), other);
+            fails(1, "stays as it is", CommandRun.of(from, "export", "--out", path("x"), "--resume"));
+            assertThat(directory.resolve("x.resumed")).hasContent(other);
+            assertThat(directory.resolve("x")).doesNotExist();
+            Files.delete(directory.resolve("x.partial"));
+            Files.delete(directory.resolve("x.resumed"));
+        }
+    }
+
+    @Test
+    void twoExportsDoNotWriteToOneFile() throws IOException {
+        Path file = directory.resolve("x");
+        try (ExportFile first = new ExportFile(file, Compression.ZSTD);
+                ExportFile second = new ExportFile(file, Compression.ZSTD)) {
+            ExportWriter writer = first.begin();
+            assertThatThrownBy(second::resume).hasMessageContaining("another export is writing");
+            first.finish(writer);
+        }
+        CommandRun imported = CommandRun.of(to, "import", file.toString());
+        assertThat(imported.out()).startsWith("imported 0 documents");
+    }
+
+    @Test
+    void aFileThatHasComeToExistIsNotOverwritten() throws IOException {
+        Path file = directory.resolve("x");
+        try (ExportFile export = new ExportFile(file, Compression.NONE)) {
+            ExportWriter writer = export.begin();
+            Files.writeString(file, "theirs");
+            assertThatThrownBy(() -> export.finish(writer)).hasMessageContaining("is not overwritten");
+        }
+        assertThat(file).hasContent("theirs");
     }
 
     @Test
