@@ -85,8 +85,7 @@ public final class ServerProcess implements AutoCloseable {
     /** Waits until the server listens. */
     public void awaitReady() throws IOException {
         ChildJvm server = running();
-        String announcement =
-                "caravan serves RESP on " + HOST + ":" + port + ", HTTP on " + HOST + ":" + httpPort + ",";
+        String announcement = "caravan serves RESP on " + HOST + ":" + port + ",";
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
             boolean alive = server.alive();

@@ -66,13 +66,13 @@ final class LyingServer {
                 .maxValueBytes(Integer.parseInt(words.get(words.indexOf("--max-value") + 1)))
                 .flushPolicy(policy)
                 .build();
-        InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
-        Server server = Server.start(lying(DurableListStore.open(config), lie), ServerConfig.of(any, config));
+        String[] address = words.get(words.indexOf("--resp") + 1).split(":");
+        InetSocketAddress resp = new InetSocketAddress(address[0], Integer.parseInt(address[1]));
+        Server.start(lying(DurableListStore.open(config), lie), ServerConfig.of(resp, config));
         // The real server also exits with 0 on SIGTERM.
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0)));
-        System.out.println(
-                "caravan serves RESP on 127.0.0.1:" + server.respAddress().getPort() + ", but lies");
+        System.out.println("caravan serves RESP on " + String.join(":", address) + ", but lies");
     }
 
     private static ListStore lying(ListStore store, Lie lie) {
