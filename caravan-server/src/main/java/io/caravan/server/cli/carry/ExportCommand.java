@@ -61,6 +61,11 @@ final class ExportCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return file == null;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
         check(!resume || file != null, "--resume needs --out");

@@ -69,8 +69,10 @@ public abstract class ClientCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        boolean done = false;
         try (Output output = new Output(console.out())) {
             run(output);
+            done = true;
             return exitCode();
         } catch (ClientException problem) {
             tell(String.valueOf(problem.getMessage()));
@@ -82,11 +84,25 @@ public abstract class ClientCommand implements Callable<Integer> {
             tell("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
             return ClientException.FAILED;
         } catch (Output.ClosedException enough) {
-            return CommandLine.ExitCode.OK;
+            return done ? exitCode() : ended();
         } catch (ServerConnection.LostException | IOException problem) {
             tell(String.valueOf(problem.getMessage()));
             return ClientException.FAILED;
         }
+    }
+
+    /** The exit code when the reader of the output has closed it. */
+    private int ended() {
+        if (onlyReads()) {
+            return CommandLine.ExitCode.OK;
+        }
+        tell("the output was closed before the command was done");
+        return ClientException.FAILED;
+    }
+
+    /** Whether it is done as soon as nobody reads its output. */
+    protected boolean onlyReads() {
+        return false;
     }
 
     /**

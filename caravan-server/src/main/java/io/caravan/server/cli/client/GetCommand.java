@@ -46,6 +46,11 @@ final class GetCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         long begin = atLeast(0, from, "--from", FIRST);
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);

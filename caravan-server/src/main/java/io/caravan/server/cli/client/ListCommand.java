@@ -34,6 +34,11 @@ final class ListCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
         byte @Nullable [] pattern = glob == null ? null : bytes(glob);

@@ -27,6 +27,11 @@ final class StatCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         try (Documents documents = documents()) {
             if (name == null) {

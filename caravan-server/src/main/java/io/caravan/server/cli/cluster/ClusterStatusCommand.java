@@ -33,6 +33,11 @@ final class ClusterStatusCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();

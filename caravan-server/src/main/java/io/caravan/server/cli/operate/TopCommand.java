@@ -68,6 +68,11 @@ final class TopCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         check(interval.compareTo(SHORTEST) >= 0, "--interval must be 100ms or more");
         check(clients >= 0, "--clients must be 0 or more");

@@ -29,6 +29,11 @@ final class SpaceListCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         List<SpaceFields> spaces;
         try (ServerConnection connection = connect()) {

@@ -27,6 +27,11 @@ final class SpaceShowCommand extends ClientCommand {
     }
 
     @Override
+    protected boolean onlyReads() {
+        return true;
+    }
+
+    @Override
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             Map<String, @Nullable Object> space =

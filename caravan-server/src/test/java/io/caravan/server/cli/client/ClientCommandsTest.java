@@ -249,6 +249,16 @@ class ClientCommandsTest {
                 .startsWith("1: caravan: the output cannot be written: No space left on device");
     }
 
+    @Test
+    void aCommandThatChangesSomethingSaysHowItWentWithoutAReader() throws IOException {
+        runWithInput("1\n".getBytes(UTF_8), "append", "d", "--lines");
+        Path export = directory.resolve("export");
+        run("export", "--out", export.toString());
+        run("append", "d", "2");
+        assertThat(runInto("Broken pipe", "import", export.toString(), "--server", served.address()))
+                .startsWith("3: ");
+    }
+
     /** Exit code and messages of a command whose output fails with this. */
     private static String runInto(String problem, String... words) {
         OutputStream out = new OutputStream() {
