@@ -66,8 +66,20 @@ public final class ObjectStores {
                 .apply(url);
     }
 
+    /** The same URL for each way to write that of a place; any other text as it is. */
+    public static String canonical(String url) {
+        if (Scheme.FILE.isOf(url)) {
+            return "file:" + Path.of(directory(url)).toAbsolutePath().normalize();
+        }
+        return Scheme.S3.isOf(url) && url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+    }
+
+    private static String directory(String url) {
+        return url.replaceFirst("^file:(//(?=/))?", "");
+    }
+
     private static Place folder(String url) {
-        String directory = url.replaceFirst("^file:(//(?=/))?", "");
+        String directory = directory(url);
         if (directory.isBlank() || directory.startsWith("//")) {
             throw wrong(url, "it is file: and a directory on this host", null);
         }

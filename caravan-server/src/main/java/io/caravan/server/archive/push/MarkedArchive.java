@@ -7,6 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.WriteCallback;
 import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
+import io.caravan.server.archive.object.ObjectStores;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -53,12 +54,12 @@ final class MarkedArchive implements ClaimMemory {
     /**
      * What a store remembers of the archive at a location.
      *
-     * @param location as it is configured
+     * @param location the archive's URL, however it is written
      * @param takeover whether to take the archive over whoever owns it
      */
     MarkedArchive(ListStore store, String location, boolean takeover) {
         this.store = store;
-        this.location = location;
+        this.location = ObjectStores.canonical(location);
         this.takeover = takeover;
     }
 
@@ -122,7 +123,7 @@ final class MarkedArchive implements ClaimMemory {
     private @Nullable Record remembered() {
         List<Entry> entries = store.read(LIST_ID);
         Record last = entries.isEmpty() ? null : Record.decode(entries.get(entries.size() - 1));
-        return last != null && last.location().equals(location) ? last : null;
+        return last != null && ObjectStores.canonical(last.location()).equals(location) ? last : null;
     }
 
     @Override

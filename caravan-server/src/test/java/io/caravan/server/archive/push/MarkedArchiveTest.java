@@ -5,10 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a store remembers of its claims. */
 class MarkedArchiveTest {
     /** Otherwise the next claim would report that another owner has taken the archive over. */
+    /** Or a store that another has succeeded would take it for a new one, and take it back. */
+    @ParameterizedTest
+    @CsvSource({
+        "s3://bucket/prefix, s3://bucket/prefix/",
+        "file:/a/archive, file:///a/archive",
+        "file:/a/archive/, file:/a/b/../archive",
+        "file:archive, file:./archive"
+    })
+    void anArchiveIsTheSameHoweverItIsWritten(String url, String other) {
+        try (ListStore store = new MemoryListStore()) {
+            new MarkedArchive(store, url, false).claiming(null, "owner 1");
+            assertThat(new MarkedArchive(store, other, false).expects("owner 2"))
+                    .isFalse();
+            assertThat(new MarkedArchive(store, url + "2", false).expects("owner 2"))
+                    .as("another archive")
+                    .isTrue();
+        }
+    }
+
     @Test
     void theOwnerThatWasFoundIsExpectedHoweverOftenAClaimFails() {
         try (ListStore store = new MemoryListStore()) {
