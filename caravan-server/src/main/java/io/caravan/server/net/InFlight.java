@@ -180,8 +180,12 @@ public final class InFlight extends ChannelDuplexHandler {
         }
         onlyUnfinished = begun;
         decodedBytes = 0;
-        budget.give(heldBytes - unfinishedBytes);
-        heldBytes = unfinishedBytes;
+        if (unfinishedBytes > heldBytes) {
+            take(unfinishedBytes - heldBytes);
+        } else {
+            budget.give(heldBytes - unfinishedBytes);
+            heldBytes = unfinishedBytes;
+        }
         if (cameWhole || heldBytes == 0) {
             cameWhole = false;
             budget.settled(this);

@@ -220,13 +220,31 @@ class HttpLimitsTest {
     }
 
     @Test
+    void headsCountFromTheirBeginningUntilTheirBodiesHaveCome() throws IOException {
+        start(10, LONG, Duration.ZERO);
+        String headers = "a: b\r\n".repeat(100);
+        try (Socket socket = connect()) {
+            send(socket, "PUT /v1/stream/k HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n" + headers);
+            Eventually.await("part of the head is held", () -> inFlight() > 100 * 128);
+            send(socket, headers.substring(0, 60) + "\r\n");
+            Eventually.await("the head is held", () -> inFlight() > 110 * 128);
+            send(socket, "0123456789");
+            Eventually.await("nothing is held", () -> inFlight() == 0);
+        }
+    }
+
+    private long inFlight() {
+        return fixture.server.network().inFlightBytes();
+    }
+
+    @Test
     void whatWasAnsweredIsNotHeld() throws IOException {
         start(10, LONG, Duration.ZERO);
         try (Socket socket = connect()) {
             for (int i = 0; i < 10; i++) {
                 send(socket, GET);
             }
-            Eventually.await("nothing is held", () -> fixture.server.network().inFlightBytes() == 0);
+            Eventually.await("nothing is held", () -> inFlight() == 0);
         }
     }
 }

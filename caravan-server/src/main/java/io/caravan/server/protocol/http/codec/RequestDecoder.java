@@ -8,10 +8,11 @@ import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpHeadersFactory;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,25 +29,35 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private static final int MAX_PART_BYTES = 64 * 1024;
     /** Each takes many times its bytes in memory. */
     private static final int MAX_HEADERS = 128;
+    /** Memory of a header besides its bytes, about. */
+    private static final int HEADER_OVERHEAD_BYTES = 128;
 
     private final BooleanSupplier busy;
+    private final FewHeaders headers;
     /** Null when no bytes are held back. */
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
+    /** What was decoded of a head, or of a chunk, that has not arrived completely. */
+    private long begunBytes;
 
     /** A decoder that asks whether a request is being handled, so that the next must wait until {@link #resume}. */
     public RequestDecoder(BooleanSupplier busy) {
+        this(busy, new FewHeaders(DefaultHttpHeadersFactory.headersFactory()));
+    }
+
+    private RequestDecoder(BooleanSupplier busy, FewHeaders headers) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEADER_BYTES)
                 .setMaxChunkSize(MAX_PART_BYTES)
-                .setHeadersFactory(new FewHeaders(DefaultHttpHeadersFactory.headersFactory()))
+                .setHeadersFactory(headers)
                 .setTrailersFactory(new FewHeaders(DefaultHttpHeadersFactory.trailersFactory()))
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true));
         this.busy = busy;
+        this.headers = headers;
     }
 
     /** Whether bytes wait for the current request to end. */
@@ -54,9 +65,18 @@ public final class RequestDecoder extends HttpRequestDecoder {
         return holding != null;
     }
 
-    /** Bytes that wait undecoded. */
-    public int heldBytes() {
-        return actualReadableBytes();
+    /** What takes memory here: bytes that wait undecoded, and a head that has begun. */
+    public long heldBytes() {
+        return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
+    }
+
+    /** What a complete head takes. */
+    public static long bytes(HttpRequest head) {
+        long bytes = head.uri().length();
+        for (Map.Entry<String, String> header : head.headers()) {
+            bytes += header.getKey().length() + header.getValue().length() + HEADER_OVERHEAD_BYTES;
+        }
+        return bytes;
     }
 
     /** Whether part of a head, or of a chunk of a body, has arrived. */
@@ -88,8 +108,10 @@ public final class RequestDecoder extends HttpRequestDecoder {
             return;
         }
         int decoded = out.size();
+        int readable = in.readableBytes();
         super.decode(context, in, out);
         begun = out.size() == decoded;
+        begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
     /** While bytes are held back, Netty's decoder would request more. */
@@ -115,6 +137,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
     /** Makes headers that reject one too many before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
         private final DefaultHttpHeadersFactory usual;
+        /** How many headers the last head has, or the trailer. */
+        private int count;
 
         FewHeaders(DefaultHttpHeadersFactory usual) {
             this.usual = usual;
@@ -122,9 +146,9 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
         @Override
         public HttpHeaders newHeaders() {
-            AtomicInteger count = new AtomicInteger();
+            count = 0;
             return usual.withNameValidator(name -> {
-                        if (count.incrementAndGet() > MAX_HEADERS) {
+                        if (++count > MAX_HEADERS) {
                             throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
                         }
                         usual.getNameValidator().validateName(name);

@@ -38,8 +38,6 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
-    /** Memory of a header besides its bytes, about. */
-    private static final int HEADER_OVERHEAD_BYTES = 128;
 
     /** Parts of bodies that are taken before the event loop's other connections have their turn, whatever their length. */
     private static final int TURN_PARTS = 1_000;
@@ -120,8 +118,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private void readMore() {
         if (exchange == null) {
-            long ahead = decoder.holding() ? decoder.heldBytes() : 0;
-            inFlight.settle(ahead + (incoming == null ? 0 : incoming.heldBytes()));
+            inFlight.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.heldBytes()));
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
     }
@@ -129,7 +126,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private void begin(HttpRequest head) {
         ResponseWriter response = writer(head);
         writer = response;
-        inFlight.hold((long) head.headers().size() * HEADER_OVERHEAD_BYTES);
+        inFlight.hold(RequestDecoder.bytes(head));
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {

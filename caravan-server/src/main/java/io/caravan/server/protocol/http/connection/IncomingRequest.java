@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http.connection;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.RequestDecoder;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -20,6 +21,7 @@ public final class IncomingRequest {
     private final Principal principal;
     private final int maxBodyBytes;
     private final boolean expectsContinue;
+    private final long headBytes;
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int bytes;
 
@@ -32,6 +34,7 @@ public final class IncomingRequest {
         // HTTP/1.0 has no interim responses.
         this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()))
                 && received.protocolVersion().isKeepAliveDefault();
+        this.headBytes = RequestDecoder.bytes(received);
         checkLength(HttpUtil.getContentLength(received, 0L));
     }
 
@@ -62,9 +65,9 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Memory that the part of the body takes that has arrived; until it is complete, it has room to grow. */
+    /** Memory of the head, and of the part of the body that has arrived; until it is complete, it has room to grow. */
     long heldBytes() {
-        return bytes + (long) body.size();
+        return headBytes + bytes + body.size();
     }
 
     /**
