@@ -3,10 +3,8 @@ package io.caravan.server.net;
 import io.netty.util.concurrent.EventExecutor;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,7 +27,7 @@ final class AnswerBudget {
     private final AtomicBoolean spent = new AtomicBoolean();
     private final AtomicBoolean watching = new AtomicBoolean();
     private final Set<AnswerMemory> connections = ConcurrentHashMap.newKeySet();
-    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private final Set<AnswerMemory> waiting = ConcurrentHashMap.newKeySet();
     private final LongAdder closed = new LongAdder();
     private final WaitBudget waits;
 
@@ -51,6 +49,7 @@ final class AnswerBudget {
 
     void closed(AnswerMemory connection) {
         connections.remove(connection);
+        waiting.remove(connection);
     }
 
     long nanoTime() {
@@ -71,9 +70,7 @@ final class AnswerBudget {
 
     private void freeAgain(long held) {
         if (held <= freeAgainBytes && spent.compareAndSet(true, false)) {
-            for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
-                next.run();
-            }
+            waiting.forEach(this::wake);
         }
     }
 
@@ -81,11 +78,17 @@ final class AnswerBudget {
         return spent.get();
     }
 
-    /** Runs the action once there is room, which may be now; on any thread. */
-    void whenRoom(Runnable action) {
-        waiting.add(action);
-        if (!spent() && waiting.remove(action)) {
-            action.run();
+    /** Has the connection woken once there is room, which may be now; on any thread. */
+    void await(AnswerMemory connection) {
+        waiting.add(connection);
+        if (!spent()) {
+            wake(connection);
+        }
+    }
+
+    private void wake(AnswerMemory connection) {
+        if (waiting.remove(connection)) {
+            connection.wake();
         }
     }
 

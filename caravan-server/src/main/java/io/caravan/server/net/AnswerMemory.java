@@ -5,6 +5,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +27,8 @@ public final class AnswerMemory extends ChannelDuplexHandler {
     private boolean awaitingRoom;
     private long heldBytes;
     private long changedNanos;
-    private boolean closed;
+    private final Queue<Runnable> whenRoom = new ConcurrentLinkedQueue<>();
+    private volatile boolean closed;
 
     AnswerMemory(Channel channel, AnswerBudget budget) {
         this.channel = channel;
@@ -109,11 +112,25 @@ public final class AnswerMemory extends ChannelDuplexHandler {
 
     /** Runs the action on the event loop once there is room, unless the connection is gone by then. */
     public void whenRoom(Runnable action) {
-        budget.whenRoom(() -> {
+        whenRoom.add(action);
+        budget.await(this);
+        if (closed) {
+            stopWaiting();
+        }
+    }
+
+    /** There may be room; on any thread, which may hold the lock of another connection. */
+    void wake() {
+        for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
             if (channel.isActive()) {
-                channel.eventLoop().execute(action);
+                channel.eventLoop().execute(next);
             }
-        });
+        }
+    }
+
+    private void stopWaiting() {
+        whenRoom.clear();
+        budget.closed(this);
     }
 
     /** Closes the connection: its client takes nothing, while others wait for the memory that it holds. */
@@ -136,7 +153,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
             given = heldBytes;
             heldBytes = 0;
         }
-        budget.closed(this);
+        stopWaiting();
         budget.add(-given);
         waits.close();
     }

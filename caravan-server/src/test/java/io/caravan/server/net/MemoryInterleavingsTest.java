@@ -45,7 +45,7 @@ class MemoryInterleavingsTest {
         DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
                 AnswerInterleavings.class,
                 "AnswerBudget",
-                "if (!spent() && waiting.remove(action)) {",
+                "if (!spent()) {",
                 "if (limitBytes < 0) {"),
         GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "AnswerMemory", """
                     public synchronized void hold(long bytes) {

@@ -14,6 +14,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +36,10 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    private boolean over;
+    /** Work that waits for something that others have. Guards itself, and {@link #over} against it. */
+    private final List<Parked> parked = new ArrayList<>(0);
+
+    private volatile boolean over;
     private boolean finished;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
@@ -155,6 +159,44 @@ public final class Exchange {
         }
     }
 
+    /**
+     * Work that waits for something that others have: a reading thread, room in the store. What is returned does it, once,
+     * unless the exchange has ended by then; and it keeps nothing of the exchange from then on. On any thread.
+     */
+    public Runnable untilEnd(Runnable work) {
+        Parked waits = new Parked(work, parked);
+        synchronized (parked) {
+            if (over) {
+                waits.set(null);
+            } else {
+                parked.add(waits);
+            }
+        }
+        return waits;
+    }
+
+    private static final class Parked extends AtomicReference<@Nullable Runnable> implements Runnable {
+        private static final long serialVersionUID = 1L;
+
+        private final transient List<Parked> all;
+
+        Parked(Runnable work, List<Parked> all) {
+            super(work);
+            this.all = all;
+        }
+
+        @Override
+        public void run() {
+            Runnable work = getAndSet(null);
+            if (work != null) {
+                synchronized (all) {
+                    all.remove(this);
+                }
+                work.run();
+            }
+        }
+    }
+
     /** Runs the action on the event loop: now, if this is its thread. */
     public void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
@@ -246,7 +288,11 @@ public final class Exchange {
     /** Called when the connection is closed. */
     void gone() {
         if (!over) {
-            over = true;
+            synchronized (parked) {
+                over = true;
+                parked.forEach(waits -> waits.set(null));
+                parked.clear();
+            }
             endActions.forEach(Runnable::run);
         }
     }

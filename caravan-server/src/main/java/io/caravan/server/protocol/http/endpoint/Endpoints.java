@@ -9,6 +9,7 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
+import io.netty.util.concurrent.EventExecutor;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -43,14 +44,10 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.answers().room()) {
-            exchange.answers().whenRoom(() -> {
-                if (!exchange.over()) {
-                    read(exchange, part);
-                }
-            });
+            exchange.answers().whenRoom(exchange.untilEnd(() -> read(exchange, part)));
             return;
         }
-        readers.execute(() -> exchange.run(() -> {
+        readers.execute(exchange.untilEnd(() -> exchange.run(() -> {
             if (!exchange.answers().room()) {
                 // Others, who were let in with it, have taken it meanwhile.
                 read(exchange, part);
@@ -58,7 +55,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
             }
             Gate.checkStillKnown(exchange.principal());
             part.run();
-        }));
+        })));
     }
 
     /**
@@ -81,7 +78,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         Runnable again = () -> writeApart(exchange, change);
-        readers.execute(() -> exchange.run(() -> apply(documents, exchange, () -> change.accept(documents), again)));
+        readers.execute(exchange.untilEnd(
+                () -> exchange.run(() -> apply(documents, exchange, () -> change.accept(documents), again))));
     }
 
     private static void apply(DocumentService documents, Exchange exchange, Runnable change, Runnable again) {
@@ -91,11 +89,9 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
             change.run();
             return;
         }
-        documents.onWritable(() -> exchange.loop().execute(() -> {
-            if (!exchange.over()) {
-                exchange.run(again);
-            }
-        }));
+        Runnable later = exchange.untilEnd(() -> exchange.run(again));
+        EventExecutor loop = exchange.loop();
+        documents.onWritable(() -> loop.execute(later));
     }
 
     /** Answers a change when it is durable. */
