@@ -43,10 +43,7 @@ class MemoryInterleavingsTest {
                 "        budget.closed(this);\n        budget.settled(this);",
                 "        budget.closed(this);"),
         DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
-                AnswerInterleavings.class,
-                "AnswerBudget",
-                "if (!spent()) {",
-                "if (limitBytes < 0) {"),
+                AnswerInterleavings.class, "AnswerBudget", "if (!spent()) {", "if (limitBytes < 0) {"),
         GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "AnswerMemory", """
                     public synchronized void hold(long bytes) {
                         if (!closed) {
