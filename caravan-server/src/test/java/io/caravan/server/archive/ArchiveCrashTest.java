@@ -56,7 +56,8 @@ class ArchiveCrashTest {
             }
             reached = first.calls() >= at;
             assertWhole(objects);
-            assertThat(run(objects.client())).isEmpty();
+            // The first one's last calls may still be under way, as those of another command.
+            assertThat(run(objects.client())).allMatch(problem -> problem.contains("was listed and is not there"));
             assertThat(objects.keys("")).as("after %s at call %s", fault, at).hasSize(3);
             assertWhole(objects);
             Manifest kept = Archive.open(objects.client()).manifest(KEPT).manifest();
