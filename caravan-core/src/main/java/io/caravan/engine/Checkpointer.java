@@ -195,12 +195,11 @@ final class Checkpointer {
      */
     private boolean due() {
         long position = committed.position();
-        // The log's end may be in a segment that has no space yet, where no checkpoint can start.
-        long latestStart = Math.min(logGeometry.segmentOf(position), provisioner.lastReadySegment());
         return lastAttemptFailed
                 || position >= dueAtLsn
                 || checkpoints.wanted()
-                || provisioner.logStarved() && (latestStart > provisioner.neededLogSegment() || checkpoints.makeRoom());
+                || provisioner.logStarved()
+                        && (logGeometry.segmentOf(position) > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
     private @Nullable Request nextRequest() {

@@ -481,25 +481,6 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A checkpoint is not made over and over while none can start behind the last one. */
-    @Test
-    void whileALogThatIsFullToItsLastByteCannotGrowTheCheckpointerRests() {
-        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
-            store.awaitProvisioned();
-            store.faults.fail(on(Kind.CREATE, ".*"));
-            Eventually.await("appends are refused", () -> refusal(store, 3000) != null);
-            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> trimForEver(store));
-            store.faults.heal();
-            store.faults.fail(on(Kind.CREATE, "(log|heap)-.*"));
-            store.faults.fail(on(Kind.RENAME, "log-.*"));
-            Eventually.await("checkpoints are made", () -> store.engine.stats().checkpoints() > 1);
-            store.awaitIdleCheckpointer();
-            store.faults.heal();
-            Eventually.await("appends are accepted", () -> refusal(store, 3000) == null);
-            store.closeAndVerify();
-        }
-    }
-
     private static void trimForEver(FaultyStore store) {
         while (true) {
             told(told -> store.engine.trim(1, 1, told));
