@@ -124,10 +124,14 @@ public final class LogSegments implements AutoCloseable {
         } finally {
             file.close();
         }
-        add(segment, temporary);
+        leftover = segment;
+        storage.rename(temporary, FileNames.LOG.of(segment));
+        storage.forceDirectory();
+        open(segment);
+        leftover = -1;
     }
 
-    /** Renames the oldest segment, which nothing needs, to be the one behind the last. Is tried again if it fails. */
+    /** Renames the oldest segment, which nothing needs, to be the one behind the last. May be called again when it has failed. */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
@@ -142,15 +146,7 @@ public final class LogSegments implements AutoCloseable {
         leftover = -1;
     }
 
-    private void add(long segment, String temporary) throws IOException {
-        leftover = segment;
-        storage.rename(temporary, FileNames.LOG.of(segment));
-        storage.forceDirectory();
-        open(segment);
-        leftover = -1;
-    }
-
-    /** Deletes the oldest segment, which nothing needs. Is tried again if it fails. */
+    /** Deletes the oldest segment, which nothing needs. May be called again when it has failed. */
     public void deleteFirst() throws IOException {
         long oldest = closeFirst();
         deleteIfThere(oldest);
@@ -197,7 +193,7 @@ public final class LogSegments implements AutoCloseable {
         return previous.getLong(0);
     }
 
-    /** Deletes the last segment, in which nothing is. No file stays behind it, which would be behind a gap. */
+    /** Deletes the last segment, in which nothing is. First removes a file that a failed call has left behind it. */
     public void discard(long segment) throws IOException {
         if (leftover > segment) {
             deleteIfThere(leftover);

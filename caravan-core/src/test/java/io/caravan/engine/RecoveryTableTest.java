@@ -335,7 +335,7 @@ class RecoveryTableTest {
                 StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
     }
 
-    /** As a salvaged store is, or a backup of one at rest: its log holds nothing yet, and its heap all values. */
+    /** A salvaged store, or a backup of a store at rest, has nothing in its log and all values in its heap. */
     @Test
     void aHeapWithValuesIsNoCreationThatWasCutOff() throws Exception {
         DirectoryImage damaged = store.closed();

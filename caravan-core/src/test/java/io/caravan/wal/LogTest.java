@@ -372,7 +372,7 @@ class LogTest {
                 .toList();
     }
 
-    /** As many names as there are, from the first one on. */
+    /** Names of consecutive segments from the first one on, as many as there are files. */
     private List<String> consecutive() throws IOException {
         List<Long> numbers = numbers();
         return LongStream.range(numbers.get(0), numbers.get(0) + numbers.size())

@@ -113,8 +113,8 @@ public final class Archive {
     }
 
     /**
-     * Looks whether the archive is still there: where it is not, as on a disk that was unmounted, no document is found,
-     * which says nothing of them.
+     * Checks that the archive is still there. Where it is gone, as on a disk that was unmounted, no document is found, and
+     * that does not mean that it was deleted.
      *
      * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is
      */

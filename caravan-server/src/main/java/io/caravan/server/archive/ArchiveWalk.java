@@ -113,7 +113,7 @@ final class ArchiveWalk {
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
-        /** What there is now of a name that has, or has not, a manifest. */
+        /** Lists the snapshots of a name again; {@code manifest} says whether its manifest has been listed. */
         static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
             List<Listed> snapshots = new ArrayList<>();
             objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pipeline<R> implements AutoCloseable {
     private static final int AHEAD = 8;
+    private static final int PATIENCE_SECONDS = 60;
 
     private final ExecutorService executor;
     private final Consumer<R> results;
@@ -68,9 +70,14 @@ public final class Pipeline<R> implements AutoCloseable {
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
-    /** Gives up what is under way. */
+    /** Gives up what waits, and waits for what is under way, which may be deleting something. */
     @Override
     public void close() {
         executor.shutdownNow();
+        try {
+            executor.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

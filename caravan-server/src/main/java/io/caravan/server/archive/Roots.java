@@ -47,7 +47,7 @@ final class Roots {
     }
 
     /**
-     * Looks whether the store's archive is there, whoever owns it.
+     * Checks that the store's archive is there, under any owner.
      *
      * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it is another store's
      */

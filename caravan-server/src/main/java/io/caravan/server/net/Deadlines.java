@@ -58,7 +58,7 @@ final class Deadlines {
             begin(context.channel());
         }
 
-        /** Or the loop would keep all of a connection that has ended until the next look. */
+        /** Cancels the next look, for which the loop would keep all of a connection that has ended. */
         @Override
         public void handlerRemoved(ChannelHandlerContext context) {
             if (nextLook != null) {

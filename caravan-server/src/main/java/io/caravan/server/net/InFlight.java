@@ -250,7 +250,7 @@ public final class InFlight extends ChannelDuplexHandler {
                 || held > littleBytes && !channel.isWritable() && answers.stalledSince(nanos);
     }
 
-    /** Whether the requests behind one wait that may wait for as long as its client likes, for a while already. */
+    /** Whether a request that may wait for as long as its client likes has held up those behind it for a while. */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.patience().toNanos();
     }

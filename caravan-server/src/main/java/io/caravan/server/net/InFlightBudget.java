@@ -168,7 +168,7 @@ final class InFlightBudget {
         }
     }
 
-    /** What waits for as long as its client likes is the exception no more: others need that to go on at all. */
+    /** Ends the exception of a connection whose request may wait for as long as its client likes; others need it. */
     private void passOn() {
         InFlight exception = excepted.get();
         if (exception != null && exception.waitsLong()) {

@@ -109,7 +109,7 @@ class LimitsTest {
         }
     }
 
-    /** Though the server would have waited longer for the rest of a request. */
+    /** Not even until the server would have given up waiting for the rest of a request. */
     @Test
     void theServerKeepsNothingOfAConnectionThatHasEnded() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -132,7 +132,7 @@ class LimitsTest {
         });
     }
 
-    /** Though the store has no room for its change yet, and will run what waits for that. */
+    /** A change that waits for room in the store does not keep its connection. */
     @Test
     void aRequestThatWaitsGoesWithItsConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);

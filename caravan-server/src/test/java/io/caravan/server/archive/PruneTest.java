@@ -216,7 +216,7 @@ class PruneTest {
         assertThat(prune().waiting()).isOne();
     }
 
-    /** As behind a proxy that answers for a server which is away: its snapshots may be all that there is. */
+    /** A proxy may answer so while its server is away. The snapshots may be all that there is of the document. */
     @Test
     void nothingIsRemovedOfADocumentWhoseManifestIsListedAndNotFound() {
         Generation first =

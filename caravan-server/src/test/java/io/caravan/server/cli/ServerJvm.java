@@ -29,7 +29,7 @@ public final class ServerJvm {
 
     private ServerJvm() {}
 
-    /** The command line of a command. */
+    /** The command line that runs a command of {@link Main}. */
     public static List<String> command(String... words) {
         return command(List.of(), words);
     }
@@ -47,7 +47,7 @@ public final class ServerJvm {
      * Starts a server, and waits until it listens.
      *
      * @param data if this is missing, an empty store is made there first, with {@link SmallFiles}
-     * @param environment what it finds in its environment beside what is in ours
+     * @param environment variables in addition to those of this process
      * @param log receives its output
      * @param options of {@code serve}
      */

@@ -108,7 +108,7 @@ class AnswerBudgetTest {
         assertThat(second.answers.room()).isTrue();
     }
 
-    /** Such as a message that many listen for: each of them holds nothing yet. */
+    /** A message may go to many subscribers, each of which holds nothing yet. */
     @Test
     void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
         assertThat(second.answers.mayTell(LIMIT)).isTrue();

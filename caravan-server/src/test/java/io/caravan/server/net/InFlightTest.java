@@ -216,7 +216,7 @@ class InFlightTest {
         assertThat(next.reads()).isTrue();
     }
 
-    /** What is decoded of one TLS record after the other may come after the end of its connection. */
+    /** TLS may pass on decoded bytes after the end of the connection. */
     @Test
     void whatComesAfterTheEndIsNotCounted() {
         Client ended = new Client();
@@ -233,7 +233,7 @@ class InFlightTest {
         assertThat(budget.heldBytes()).isZero();
     }
 
-    /** As a BLPOP without a timeout, which only one of those may end that wait for their turn. */
+    /** A BLPOP without a timeout may wait for one of those that wait for their turn. */
     @Test
     void theExceptionThatBlocksLetsTheOthersHaveTheirTurns() {
         Client blocks = new Client();

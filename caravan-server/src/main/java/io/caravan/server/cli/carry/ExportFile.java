@@ -80,7 +80,7 @@ final class ExportFile implements AutoCloseable {
         return new ExportWriter(created);
     }
 
-    /** It is held until the channel is closed. */
+    /** Locks the file until the channel is closed; throws {@link ClientException} when another export has it. */
     private void requireLock(FileChannel of) throws IOException {
         boolean locked;
         try {

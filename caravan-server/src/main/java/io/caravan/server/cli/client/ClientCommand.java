@@ -100,7 +100,7 @@ public abstract class ClientCommand implements Callable<Integer> {
         return ClientException.FAILED;
     }
 
-    /** Whether it is done as soon as nobody reads its output. */
+    /** Whether the command has nothing left to do when the reader of its output has closed it. */
     protected boolean onlyReads() {
         return false;
     }

@@ -10,7 +10,7 @@ public enum ObjectFault {
     ANSWER_LOST,
     /** It is done, tried again by the client, and the caller is told what the second try was: a put starts over. */
     TRIED_TWICE,
-    /** A get is told that there is no such object. */
+    /** A get finds no object, although it is there. */
     NOT_THERE,
     /** The process dies before it is done. */
     CRASH_BEFORE,

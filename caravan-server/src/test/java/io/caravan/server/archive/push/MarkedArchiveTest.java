@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a store remembers of its claims. */
 class MarkedArchiveTest {
     /** Otherwise the next claim would report that another owner has taken the archive over. */
-    /** Or a store that another has succeeded would take it for a new one, and take it back. */
+    /** Otherwise a store that another has succeeded takes the archive for a new one, and takes it back. */
     @ParameterizedTest
     @CsvSource({
         "s3://bucket/prefix, s3://bucket/prefix/",

@@ -175,7 +175,7 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    /** Refused, or gone as a disk is that was unmounted. */
+    /** The archive refuses, or it is gone as a disk is that was unmounted. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

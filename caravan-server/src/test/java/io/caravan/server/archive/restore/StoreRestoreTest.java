@@ -394,7 +394,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** Where a disk is unmounted, all that was not listed yet is not there, and nothing else tells. */
+    /** When a disk is unmounted, the names that were not listed yet are missing, and no call fails. */
     @Test
     void aRestoreOfAnArchiveThatWentAwayIsNotComplete() {
         fill(10);

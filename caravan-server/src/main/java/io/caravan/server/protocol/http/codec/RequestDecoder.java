@@ -38,7 +38,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
-    /** What was decoded of a head, or of a chunk, that has not arrived completely. */
+    /** Bytes that were decoded of a head, or of a chunk, that is not complete yet. */
     private long begunBytes;
 
     /** A decoder that asks whether a request is being handled, so that the next must wait until {@link #resume}. */
@@ -65,13 +65,13 @@ public final class RequestDecoder extends HttpRequestDecoder {
         return holding != null;
     }
 
-    /** What takes memory here: bytes that wait undecoded, and a head that has begun. */
+    /** Memory of the bytes that wait undecoded, and of a head that has begun. */
     public long heldBytes() {
         return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
     }
 
-    /** What a complete head takes. */
-    public static long bytes(HttpRequest head) {
+    /** Memory of a complete head, about. */
+    public static long headBytes(HttpRequest head) {
         long bytes = head.uri().length();
         for (Map.Entry<String, String> header : head.headers()) {
             bytes += header.getKey().length() + header.getValue().length() + HEADER_OVERHEAD_BYTES;
@@ -137,7 +137,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     /** Makes headers that reject one too many before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
         private final DefaultHttpHeadersFactory usual;
-        /** How many headers the last head has, or the trailer. */
+        /** Number of headers that the last head has, or the trailer. */
         private int count;
 
         FewHeaders(DefaultHttpHeadersFactory usual) {

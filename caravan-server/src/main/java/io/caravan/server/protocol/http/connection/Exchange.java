@@ -36,7 +36,7 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for something that others have. Guards itself, and {@link #over} against it. */
+    /** Work that waits for something that others have. Under its own lock, as is the change of {@link #over}. */
     private final List<Parked> parked = new ArrayList<>(0);
 
     private volatile boolean over;
@@ -160,8 +160,8 @@ public final class Exchange {
     }
 
     /**
-     * Work that waits for something that others have: a reading thread, room in the store. What is returned does it, once,
-     * unless the exchange has ended by then; and it keeps nothing of the exchange from then on. On any thread.
+     * Wraps work that waits for something that others have, such as a reading thread or room in the store. The wrapper does
+     * the work once, unless the exchange has ended by then, and keeps nothing of an exchange that has ended. On any thread.
      */
     public Runnable untilEnd(Runnable work) {
         Parked waits = new Parked(work, parked);

@@ -126,7 +126,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private void begin(HttpRequest head) {
         ResponseWriter response = writer(head);
         writer = response;
-        inFlight.hold(RequestDecoder.bytes(head));
+        inFlight.hold(RequestDecoder.headBytes(head));
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {

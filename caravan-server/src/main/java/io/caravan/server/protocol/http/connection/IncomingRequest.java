@@ -34,7 +34,7 @@ public final class IncomingRequest {
         // HTTP/1.0 has no interim responses.
         this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()))
                 && received.protocolVersion().isKeepAliveDefault();
-        this.headBytes = RequestDecoder.bytes(received);
+        this.headBytes = RequestDecoder.headBytes(received);
         checkLength(HttpUtil.getContentLength(received, 0L));
     }
 

@@ -31,7 +31,7 @@ final class EventStream extends LiveRead {
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
 
-    /** Of the document that was found first; ids begin with 1. */
+    /** Id of the document that was found first; 0 before, as ids begin with 1. */
     private long documentId;
 
     private long next;

@@ -154,7 +154,7 @@ final class LiveStreams {
     private final class Followed {
         private final DocumentName name;
         private final Offset offset;
-        /** Of the document that was found first; ids begin with 1. */
+        /** Id of the document that was found first; 0 before, as ids begin with 1. */
         private long documentId;
 
         private long next;
