@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.OptionalInt;
 
 /**
  * One host's copy of a store that a group of hosts keeps. It follows: it repeats the frames that the group has
@@ -98,16 +97,6 @@ public final class Replica implements AutoCloseable {
      */
     public boolean replay(ByteBuffer frame) {
         return engine.replay(frame);
-    }
-
-    /**
-     * The checksum of the frame at a log position.
-     *
-     * @param lsn of a frame that this replica has written
-     * @return empty when the replica's files do not reach back to it, or begin behind it
-     */
-    public OptionalInt frameChecksum(long lsn) {
-        return engine.frameChecksum(lsn);
     }
 
     /** The size of a log segment, in bytes, as the replica was created: the same on every host of the group. */

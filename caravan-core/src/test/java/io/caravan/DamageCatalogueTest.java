@@ -415,7 +415,7 @@ class DamageCatalogueTest {
         List<String> places = new ArrayList<>(image.files().keySet());
         for (FileNames kind : FileNames.values()) {
             String any = kind.of(0);
-            String last = image.last(any.substring(0, any.indexOf('-')));
+            String last = image.last(any.substring(0, any.indexOf('-') + 1));
             places.add(kind.of(kind.number(last).getAsLong() + 1));
             places.add(kind.of(kind.number(last).getAsLong() + 1_000));
             places.add(kind.of(Long.MAX_VALUE));

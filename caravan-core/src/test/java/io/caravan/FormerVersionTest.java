@@ -9,6 +9,7 @@ import io.caravan.format.FileNames;
 import io.caravan.fuzz.Reseal;
 import io.caravan.io.ReadOnlyStorage;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.FormerStore;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.StoreContents;
@@ -16,16 +17,19 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** A store whose files are of another format version. What a store forces at each write is the same in version 2. */
+/** Stores of earlier releases. */
 class FormerVersionTest {
     @TempDir
-    static Path built;
+    Path built;
 
     @TempDir
     Path directory;
 
-    private static DirectoryImage ofVersion(int version, DirectoryImage image) {
+    /** Version 2 differs from 3 only by what a frame behind one that was not forced looks like. */
+    private static DirectoryImage labelled(int version, DirectoryImage image) {
         DirectoryImage labelled = image;
         for (String name : image.files().keySet()) {
             labelled = labelled.edited(name, file -> {
@@ -44,16 +48,20 @@ class FormerVersionTest {
         }
     }
 
+    private DurableListStore open() {
+        return DurableListStore.open(SmallStore.config(directory).build());
+    }
+
     /** So that a release that knows the version before only refuses the store, and does not take it for damaged. */
-    @Test
-    void theVersionBeforeIsCarriedOverByACheckpointBeforeTheFirstWrite() throws Exception {
-        SmallStore store = SmallStore.build(built.resolve("carried"));
-        ofVersion(FileHeader.OLDEST_VERSION, store.closed()).writeTo(directory);
-        assertThat(newestCheckpointVersion()).isEqualTo(FileHeader.OLDEST_VERSION);
-        try (ListStore opened =
-                DurableListStore.open(SmallStore.config(directory).build())) {
+    @ParameterizedTest
+    @CsvSource({"2, open", "2, closed", "3, open", "3, closed"})
+    void anEarlierVersionIsCarriedOverByACheckpointBeforeTheFirstWrite(int version, String folder) throws Exception {
+        labelled(version, FormerStore.of(folder)).writeTo(directory);
+        assertThat(newestCheckpointVersion()).isEqualTo(version);
+        StoreContents contents = SmallStore.build(built).contents();
+        try (ListStore opened = open()) {
             assertThat(newestCheckpointVersion()).isEqualTo(FileHeader.NEWEST_VERSION);
-            assertThat(StoreContents.of(opened)).isEqualTo(store.contents());
+            assertThat(StoreContents.of(opened)).isEqualTo(contents);
             StoreCalls.await(opened.append(3, new byte[] {1}));
         }
         assertThat(DurableListStore.verify(directory, VerifyReport.Progress.NONE)
@@ -61,15 +69,33 @@ class FormerVersionTest {
                 .isEmpty();
     }
 
+    /** The older checkpoint is the last of the earlier version, and new frames follow old ones behind it. */
+    @ParameterizedTest
+    @CsvSource({"open", "closed"})
+    void newFramesFollowThoseOfAnEarlierVersion(String folder) throws Exception {
+        FormerStore.of(folder).writeTo(directory);
+        DirectoryImage killed;
+        StoreContents contents;
+        try (ListStore opened = open()) {
+            StoreCalls.append(opened, 3, "new");
+            StoreCalls.append(opened, 3, "and newer");
+            contents = StoreContents.of(opened);
+            killed = DirectoryImage.of(directory);
+        }
+        Path damaged = built.resolve("damaged");
+        killed.withFlip(killed.last("checkpoint-"), killed.length(killed.last("checkpoint-")) - 9)
+                .writeTo(damaged);
+        try (ListStore opened = DurableListStore.open(SmallStore.config(damaged).build())) {
+            assertThat(StoreContents.of(opened)).isEqualTo(contents);
+        }
+    }
+
     @Test
     void anOlderVersionIsRefusedAndChangesNothing() throws Exception {
-        DirectoryImage old = ofVersion(
-                FileHeader.OLDEST_VERSION - 1,
-                SmallStore.build(built.resolve("refused")).closed());
+        DirectoryImage old = labelled(FileHeader.OLDEST_VERSION - 1, FormerStore.of("closed"));
         old.writeTo(directory);
         assertThatExceptionOfType(StoreVersionException.class)
-                .isThrownBy(
-                        () -> DurableListStore.open(SmallStore.config(directory).build()))
+                .isThrownBy(this::open)
                 .withMessageContaining("format version 1");
         assertThat(DirectoryImage.of(directory).differences(old)).isEmpty();
     }

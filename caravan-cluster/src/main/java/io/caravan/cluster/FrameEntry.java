@@ -4,40 +4,36 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.OptionalInt;
 import java.util.zip.CRC32C;
 
 /**
- * A frame as an entry of the Raft log. Before the frame stands a head with the settings that all hosts of a group share,
- * and with the checksum of the frame before; its LSN is in the frame. So each host finds out, when it applies an entry,
- * whether it has the log that the leader had. Entries of builds without the head have the frame alone. Numbers are
- * little-endian.
+ * A frame as an entry of the Raft log. Before the frame stands a head with the settings that all hosts of a group share.
+ * Entries of builds without the head have the frame alone. Numbers are little-endian.
  *
  * @param logSegmentBytes size of the leader's log segments; 0 when the entry does not say
- * @param previousChecksum that of the frame before, when the leader knew it
  */
-record FrameEntry(ByteBuffer frame, int logSegmentBytes, OptionalInt previousChecksum) {
+record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     /** What a host must be able to read: the format of the store's files, and so of its frames. */
     static final int FORMAT_LEVEL = FileHeader.NEWEST_VERSION;
 
     private static final int MAGIC_VALUE = 0x3145_5643;
     private static final int LEVEL = Integer.BYTES;
     private static final int SEGMENT_BYTES = LEVEL + Integer.BYTES;
-    private static final int KNOWN = SEGMENT_BYTES + Integer.BYTES;
-    private static final int PREVIOUS = KNOWN + Integer.BYTES;
-    private static final int CRC = PREVIOUS + Integer.BYTES;
+    /** Here stood the checksum of the frame before, which the frame itself has now. */
+    private static final int UNUSED = SEGMENT_BYTES + Integer.BYTES;
+
+    private static final int CRC = UNUSED + Long.BYTES;
     private static final int HEAD_BYTES = CRC + Integer.BYTES;
 
     /** The frame alone. */
     static FrameEntry plain(ByteBuffer frame) {
-        return new FrameEntry(frame, 0, OptionalInt.empty());
+        return new FrameEntry(frame, 0);
     }
 
     /** The entry's bytes. */
     byte[] encode() {
         ByteBuffer entry = ByteBuffer.allocate(HEAD_BYTES + frame.remaining()).order(ByteOrder.LITTLE_ENDIAN);
-        entry.putInt(MAGIC_VALUE).putInt(FORMAT_LEVEL).putInt(logSegmentBytes);
-        entry.putInt(previousChecksum.isPresent() ? 1 : 0).putInt(previousChecksum.orElse(0));
+        entry.putInt(MAGIC_VALUE).putInt(FORMAT_LEVEL).putInt(logSegmentBytes).putLong(0);
         entry.putInt(checksum(entry)).put(frame.duplicate());
         return entry.array();
     }
@@ -65,9 +61,7 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes, OptionalInt previousChe
                     "entry " + place + " of the group has format level " + level + ", and this host reads levels up to "
                             + FORMAT_LEVEL + ": start it with the version of Caravan that the leader has");
         }
-        OptionalInt previous = entry.getInt(KNOWN) == 0 ? OptionalInt.empty() : OptionalInt.of(entry.getInt(PREVIOUS));
-        return new FrameEntry(
-                entry.slice(HEAD_BYTES, entry.limit() - HEAD_BYTES), entry.getInt(SEGMENT_BYTES), previous);
+        return new FrameEntry(entry.slice(HEAD_BYTES, entry.limit() - HEAD_BYTES), entry.getInt(SEGMENT_BYTES));
     }
 
     private static int checksum(ByteBuffer entry) {
@@ -84,15 +78,6 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes, OptionalInt previousChe
     /** The first position behind the records of a frame. */
     static long endLsn(ByteBuffer frame) {
         return lsn(frame) + frame.remaining();
-    }
-
-    /** Where the frame before it lies; negative when it is the first. */
-    static long previousLsn(ByteBuffer frame) {
-        return header(frame).getLong(FrameLayout.PREVIOUS_LSN);
-    }
-
-    static int checksumOf(ByteBuffer frame) {
-        return header(frame).getInt(FrameLayout.CRC);
     }
 
     private static ByteBuffer header(ByteBuffer frame) {

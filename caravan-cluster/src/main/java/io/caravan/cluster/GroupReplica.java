@@ -9,11 +9,9 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.AppliedMark.Applied;
-import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +31,6 @@ final class GroupReplica {
     private final Folders folders;
     private final BooleanSupplier closing;
     private volatile Replica replica;
-    /** The frame that was replayed last since the replica was opened; negative when there was none. */
-    private long lastLsn = FrameLayout.NO_FRAME;
-
-    private int lastChecksum;
 
     /**
      * Opens the replica.
@@ -54,7 +48,6 @@ final class GroupReplica {
     }
 
     private Replica open() {
-        lastLsn = FrameLayout.NO_FRAME;
         Applied durable = mark.durable();
         Replica opened = Replica.open(config.store(), config.storeId(), durable == null ? 0 : durable.endLsn());
         if (durable != null) {
@@ -92,10 +85,7 @@ final class GroupReplica {
         requireSameSegments(place, entry.logSegmentBytes());
         while (true) {
             try {
-                requireSameLog(place, entry);
                 replica.replay(frame);
-                lastLsn = FrameEntry.lsn(frame);
-                lastChecksum = FrameEntry.checksumOf(frame);
                 return true;
             } catch (FrameRefusedException refused) {
                 if (!refused.placeTaken()) {
@@ -118,8 +108,7 @@ final class GroupReplica {
 
     /** The entry of a frame that this host's store leads with. */
     static byte[] entry(Replica leader, ByteBuffer frame) {
-        OptionalInt previous = leader.frameChecksum(FrameEntry.previousLsn(frame));
-        return new FrameEntry(frame, leader.logSegmentBytes(), previous).encode();
+        return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }
 
     private void requireSameSegments(String place, int leaders) {
@@ -129,25 +118,6 @@ final class GroupReplica {
                     place,
                     "log segments have " + leaders + " bytes on the host that led, and " + own
                             + " on this one: replace this host by one that is created with the same log segments",
-                    null);
-        }
-    }
-
-    /** The frame before this one must be the one that the leader had there. */
-    private void requireSameLog(String place, FrameEntry entry) {
-        long previous = FrameEntry.previousLsn(entry.frame());
-        if (entry.previousChecksum().isEmpty() || previous >= replica.position()) {
-            return;
-        }
-        OptionalInt own = previous == lastLsn ? OptionalInt.of(lastChecksum) : replica.frameChecksum(previous);
-        if (own.isPresent() && own.getAsInt() != entry.previousChecksum().getAsInt()) {
-            throw cannotApply(
-                    place,
-                    "the frame before it, at LSN " + previous + ", has checksum "
-                            + Integer.toHexString(entry.previousChecksum().getAsInt())
-                            + " on the host that led, and " + Integer.toHexString(own.getAsInt())
-                            + " on this one: the replicas differ; verify both stores, and replace the host whose store is"
-                            + " not that of the majority",
                     null);
         }
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.OptionalInt;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
@@ -18,22 +17,15 @@ final class FrameEntryTest {
     private static ByteBuffer frame() {
         ByteBuffer frame = ByteBuffer.allocate(100).order(ByteOrder.LITTLE_ENDIAN);
         return frame.putInt(FrameLayout.MAGIC, FrameLayout.MAGIC_BEHIND_UNFORCED)
-                .putInt(FrameLayout.CRC, 77)
-                .putLong(FrameLayout.LSN, 8192)
-                .putLong(FrameLayout.PREVIOUS_LSN, 4096);
+                .putLong(FrameLayout.LSN, 8192);
     }
 
     @Test
     void anEntryIsReadAsItWasWritten() {
-        for (OptionalInt previous : new OptionalInt[] {OptionalInt.of(0), OptionalInt.of(-5), OptionalInt.empty()}) {
-            FrameEntry entry = new FrameEntry(frame(), 32 << 20, previous);
-            assertThat(FrameEntry.decode(PLACE, ByteBuffer.wrap(entry.encode())))
-                    .isEqualTo(entry);
-        }
+        FrameEntry entry = new FrameEntry(frame(), 32 << 20);
+        assertThat(FrameEntry.decode(PLACE, ByteBuffer.wrap(entry.encode()))).isEqualTo(entry);
         assertThat(FrameEntry.lsn(frame())).isEqualTo(8192);
         assertThat(FrameEntry.endLsn(frame())).isEqualTo(8292);
-        assertThat(FrameEntry.previousLsn(frame())).isEqualTo(4096);
-        assertThat(FrameEntry.checksumOf(frame())).isEqualTo(77);
     }
 
     /** Raft logs of builds that wrote the frame alone are still applied. */
@@ -44,7 +36,7 @@ final class FrameEntryTest {
 
     @Test
     void anEntryThatIsDamagedIsRefused() {
-        byte[] whole = new FrameEntry(frame(), 32 << 20, OptionalInt.of(9)).encode();
+        byte[] whole = new FrameEntry(frame(), 32 << 20).encode();
         for (int at = 0; at < HEAD_BYTES; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= 1;
@@ -56,8 +48,8 @@ final class FrameEntryTest {
 
     @Test
     void aLaterFormatIsRefusedByItsName() {
-        ByteBuffer later = ByteBuffer.wrap(new FrameEntry(frame(), 32 << 20, OptionalInt.of(9)).encode())
-                .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer later =
+                ByteBuffer.wrap(new FrameEntry(frame(), 32 << 20).encode()).order(ByteOrder.LITTLE_ENDIAN);
         later.putInt(4, FrameEntry.FORMAT_LEVEL + 1);
         CRC32C crc = new CRC32C();
         crc.update(later.slice(0, HEAD_BYTES - 4));

@@ -27,7 +27,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
@@ -244,6 +243,14 @@ final class GroupReplicaTest {
         assertThat(follower.now().position()).isEqualTo(position);
     }
 
+    /** A frame that follows another one than the leader's. */
+    private static ByteBuffer ofAnotherLog(ByteBuffer frame) {
+        ByteBuffer forged = copyOf(frame).order(ByteOrder.LITTLE_ENDIAN);
+        forged.putInt(FrameLayout.PREVIOUS_CRC, 7);
+        int payloadBytes = forged.getInt(FrameLayout.PAYLOAD_BYTES);
+        return forged.putInt(FrameLayout.CRC, FrameLayout.checksum(forged, 0, payloadBytes));
+    }
+
     @Test
     void aFrameThatCannotBeAppliedIsNotLeftOut() {
         follower.replay("0", proposed(0));
@@ -252,9 +259,9 @@ final class GroupReplicaTest {
         damaged.put(FrameLayout.HEADER_BYTES + 40, (byte) 99);
         assertLeaves(FrameEntry.plain(damaged), "it is damaged");
         assertLeaves(
-                new FrameEntry(frames.get(1), 1 << 20, OptionalInt.empty()),
+                new FrameEntry(frames.get(1), 1 << 20),
                 "log segments have 1048576 bytes on the host that led, and 32768 on this one");
-        assertLeaves(new FrameEntry(frames.get(1), 0, OptionalInt.of(7)), "the replicas differ; verify both stores");
+        assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
         assertThat(follower.replay("1", proposed(1))).isTrue();
     }
 
@@ -279,7 +286,7 @@ final class GroupReplicaTest {
     void aHostThatWasOpenedAnewStillNoticesAnotherLog() {
         follower.replay("0", proposed(0));
         follower.reopen();
-        assertLeaves(new FrameEntry(frames.get(1), 0, OptionalInt.of(7)), "the replicas differ; verify both stores");
+        assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
         assertThat(follower.replay("1", proposed(1))).isTrue();
     }
 }

@@ -47,10 +47,6 @@ enum GroupSabotage {
             GroupReplicaTest.class,
             "aFrameThatCannotBeAppliedIsNotLeftOut",
             new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
-    TAKES_ANY_LOG(
-            GroupReplicaTest.class,
-            "aHostThatWasOpenedAnewStillNoticesAnotherLog",
-            new SourceEdit("cluster/GroupReplica", "                requireSameLog(place, entry);\n", "")),
     TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
             ConfigurationDriftTest.class,
             "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts",

@@ -242,12 +242,7 @@ final class SimulatedHost {
 
         private void lead() {
             leading = new RaftCommitLog(
-                    this::propose,
-                    frame -> new FrameEntry(
-                                    frame,
-                                    engine().logSegmentBytes(),
-                                    engine().frameChecksum(FrameEntry.previousLsn(frame)))
-                            .encode());
+                    this::propose, frame -> new FrameEntry(frame, engine().logSegmentBytes()).encode());
             leadingTerm = raft.term();
             engine().lead(leading);
         }

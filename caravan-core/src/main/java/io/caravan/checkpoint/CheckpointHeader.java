@@ -7,6 +7,7 @@ import io.caravan.format.Blocks;
 import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import java.nio.ByteBuffer;
 
 /**
@@ -17,7 +18,7 @@ import java.nio.ByteBuffer;
  * @param storeId the store it belongs to
  * @param startLsn replay starts here, at a frame or at the log's end
  * @param endLsn the log must reach this position for the checkpoint to be whole
- * @param previousLsn the frame before {@code startLsn}
+ * @param previous the frame before {@code startLsn}
  * @param lists number of lists in it
  * @param entries number of entries in it
  * @param logSegmentBytes size of the store's log segments
@@ -31,7 +32,7 @@ public record CheckpointHeader(
         long storeId,
         long startLsn,
         long endLsn,
-        long previousLsn,
+        Link previous,
         long lists,
         long entries,
         int logSegmentBytes,
@@ -42,22 +43,25 @@ public record CheckpointHeader(
     /** Reads both headers of a file and checks conditions 1 to 3 of {@link CheckpointReader}. */
     static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
         FileHeader.Fields fields = FileHeader.get(bytes, FileHeader.Kind.CHECKPOINT, path);
-        if (bytes.limit() < HEADER_BYTES
-                || bytes.getInt(HEADER_CRC)
-                        != Checksums.crc32c(bytes, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES)) {
-            throw new CorruptStoreException(path, HEADER_CRC, "the checkpoint header's checksum is wrong");
+        int version = bytes.getInt(FileHeader.VERSION);
+        int crcAt = headerBytes(version) - Integer.BYTES;
+        if (bytes.limit() < headerBytes(version)
+                || bytes.getInt(crcAt) != Checksums.crc32c(bytes, FileHeader.BYTES, crcAt - FileHeader.BYTES)) {
+            throw new CorruptStoreException(path, crcAt, "the checkpoint header's checksum is wrong");
         }
         if (fields.number() != number) {
             throw new CorruptStoreException(path, FileHeader.NUMBER, "is checkpoint " + fields.number());
         }
         check(Blocks.isSegmentSize(fields.segmentBytes()), path, FileHeader.SEGMENT_BYTES);
         CheckpointHeader header = new CheckpointHeader(
-                bytes.getInt(FileHeader.VERSION),
+                version,
                 number,
                 fields.storeId(),
                 bytes.getLong(START_LSN),
                 bytes.getLong(END_LSN),
-                bytes.getLong(PREVIOUS_LSN),
+                hasTerm(version)
+                        ? new Link(bytes.getLong(PREVIOUS_LSN), bytes.getInt(PREVIOUS_CRC), bytes.getInt(PREVIOUS_TERM))
+                        : new Link(bytes.getLong(PREVIOUS_LSN), 0, 0),
                 bytes.getLong(LIST_COUNT),
                 bytes.getLong(ENTRY_COUNT),
                 (int) fields.segmentBytes(),
@@ -75,7 +79,8 @@ public record CheckpointHeader(
         check(partitions > 0 && partitions <= MAX_PARTITIONS, path, PARTITIONS);
         check(startLsn < NUMBER_LIMIT && canStartFrame(startLsn), path, START_LSN);
         check(endLsn >= startLsn && endLsn < NUMBER_LIMIT, path, END_LSN);
-        check(previousLsn >= FrameLayout.NO_FRAME && previousLsn < startLsn, path, PREVIOUS_LSN);
+        check(previous.lsn() >= FrameLayout.NO_FRAME && previous.lsn() < startLsn, path, PREVIOUS_LSN);
+        check(previous.term() >= 0, path, PREVIOUS_TERM);
     }
 
     private boolean canStartFrame(long lsn) {

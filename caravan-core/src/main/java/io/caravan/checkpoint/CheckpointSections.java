@@ -2,7 +2,9 @@ package io.caravan.checkpoint;
 
 import static io.caravan.format.CheckpointLayout.*;
 
+import io.caravan.format.CheckpointLayout;
 import io.caravan.format.Checksums;
+import io.caravan.format.FileHeader;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -59,7 +61,7 @@ public final class CheckpointSections {
 
     /** Visits everything behind the file's headers. */
     public void visit() throws IOException {
-        long at = HEADER_BYTES;
+        long at = headerBytes();
         boolean afterDamage = false;
         while (at < fileBytes) {
             int bytes = sectionAt(at);
@@ -71,6 +73,11 @@ public final class CheckpointSections {
             afterDamage = bytes == 0;
             at += bytes > 0 ? bytes : ALIGNMENT;
         }
+    }
+
+    private int headerBytes() throws IOException {
+        boolean whole = loaded(0, FileHeader.BYTES);
+        return CheckpointLayout.headerBytes(whole ? window.getInt(FileHeader.VERSION) : FileHeader.NEWEST_VERSION);
     }
 
     /** Length of the section at this position of the file, which is in the window then; 0 when there is none. */

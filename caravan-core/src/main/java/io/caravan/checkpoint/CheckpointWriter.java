@@ -161,13 +161,15 @@ public final class CheckpointWriter implements AutoCloseable {
                 new FileHeader.Fields(header.storeId(), header.number(), header.logSegmentBytes()));
         bytes.putLong(START_LSN, header.startLsn());
         bytes.putLong(END_LSN, header.endLsn());
-        bytes.putLong(PREVIOUS_LSN, header.previousLsn());
+        bytes.putLong(PREVIOUS_LSN, header.previous().lsn());
         bytes.putLong(LIST_COUNT, header.lists());
         bytes.putLong(ENTRY_COUNT, header.entries());
         bytes.putLong(FILE_BYTES, fileBytes);
         bytes.putInt(HEAP_SEGMENTS, header.heapSegments());
         bytes.putInt(HEAP_SEGMENT_BYTES, header.heapSegmentBytes());
         bytes.putInt(PARTITIONS, header.partitions());
+        bytes.putInt(PREVIOUS_CRC, header.previous().crc());
+        bytes.putInt(PREVIOUS_TERM, header.previous().term());
         bytes.putInt(HEADER_CRC, Checksums.crc32c(bytes, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES));
         return bytes;
     }

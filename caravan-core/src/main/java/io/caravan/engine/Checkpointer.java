@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.StoreClosedException;
 import io.caravan.StoreConfig;
+import io.caravan.format.Region;
 import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -26,6 +27,9 @@ import org.slf4j.LoggerFactory;
 final class Checkpointer {
     /** However large the heap, it makes the log, and so a recovery, longer by no more than this. */
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
+
+    /** However large floor and index are: the log may get twice as long while a checkpoint is written. */
+    private static final long MAX_DISTANCE_BYTES = Region.MAX_LOG_BYTES / 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -87,7 +91,7 @@ final class Checkpointer {
     private long dueAt() {
         long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
         long stateBytes = (long) (fraction * (checkpoints.newestBytes() + heapBytes));
-        return WritePath.saturatedSum(checkpoints.newest().startLsn(), Math.max(floorBytes, stateBytes));
+        return checkpoints.newest().startLsn() + Math.min(Math.max(floorBytes, stateBytes), MAX_DISTANCE_BYTES);
     }
 
     private long usedHeapBytes() {

@@ -5,6 +5,7 @@ import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
@@ -159,7 +160,8 @@ final class Checkpoints {
             }
             throw kept;
         } catch (IOException noRoom) {
-            if (!state.locked(space::hasFreed)) {
+            // One of an earlier format leaves frames in the log that may be in memory alone.
+            if (newest.version() < FileHeader.NEWEST_VERSION || !state.locked(space::hasFreed)) {
                 throw noRoom;
             }
             // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
@@ -172,7 +174,7 @@ final class Checkpoints {
 
     /** A checkpoint that leaves the log as it is. */
     private Start atLastStart(Start begun) {
-        return new Start(newest.startLsn(), newest.previousLsn(), begun.tail());
+        return new Start(newest.startLsn(), newest.previous().lsn(), begun.tail());
     }
 
     /** What is noted first: where replay starts, and what must be forced before. */
@@ -221,7 +223,7 @@ final class Checkpoints {
                     storeId,
                     start.lsn(),
                     frozen.lsn(),
-                    start.previousLsn(),
+                    linkOf(start.previousLsn()),
                     writer.lists(),
                     writer.entries(),
                     logGeometry.segmentBytes(),
@@ -231,6 +233,11 @@ final class Checkpoints {
             writer.publish(header);
             published(header, writer.bytes());
         }
+    }
+
+    /** A frame from the one before the newest checkpoint's start on. */
+    private Link linkOf(long lsn) throws IOException {
+        return lsn == newest.previous().lsn() ? newest.previous() : log.link(lsn);
     }
 
     /** The index as every record before an LSN made it, and no later one. */

@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -264,11 +263,6 @@ public final class Engine implements DurableListStore {
     /** Repeats a leader's frame; see {@link io.caravan.Replica#replay}. */
     public boolean replay(ByteBuffer frame) {
         return parts.replays.replay(frame);
-    }
-
-    /** See {@link io.caravan.Replica#frameChecksum}. */
-    public OptionalInt frameChecksum(long lsn) {
-        return parts.replays.checksumAt(lsn);
     }
 
     /** The size of a log segment, in bytes, as the store was created. */

@@ -5,7 +5,6 @@ import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
-import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
@@ -69,8 +68,7 @@ final class Flusher {
         this.demand = demand;
         this.space = space;
         this.writability = writability;
-        CheckpointHeader newest = recovered.newest();
-        this.writer = new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), recovered.end());
+        this.writer = new LogWriter(recovered.log(), recovered.newest().storeId(), recovered.end());
         this.forced = gates.forced();
         this.committed = gates.committed();
         this.durability = config.durability();
@@ -112,6 +110,10 @@ final class Flusher {
             writability.runActions();
             reclaim();
             afterFlush.run();
+        } catch (RuntimeException | Error broken) {
+            // Whichever thread this is.
+            fail(broken);
+            throw broken;
         } finally {
             state.locked(demand::endFlush);
         }
@@ -233,7 +235,7 @@ final class Flusher {
         try {
             StoreFailedException failure = state.failure();
             if (failure != null) {
-                takeBackLost(failure);
+                takeBackLost();
                 forced.fail(failure);
                 committed.fail(failure);
                 commit.fail(failure);
@@ -273,7 +275,7 @@ final class Flusher {
             committed.advance(end);
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
-            takeBackLost(failed);
+            takeBackLost();
             fail(failed);
             commit.fail(state.fail(failed));
         }
@@ -295,43 +297,21 @@ final class Flusher {
         commitLog = log;
     }
 
-    /**
-     * Frames that could not be forced are taken back: whoever reads the file may still see them, in memory that the
-     * operating system takes for written, and a store opened on them would build on what is not on the disk.
-     */
-    private void takeBackLost(Throwable failure) {
-        if (!writer.forceHasFailed()) {
-            return;
-        }
-        takeBack();
-        try {
-            writer.withdraw();
-        } catch (IOException also) {
-            failure.addSuppressed(also);
+    /** Below {@code SYNC}, what could not be forced was committed: it must not be read any more. */
+    private void takeBackLost() {
+        if (writer.forceHasFailed()) {
+            committed.takeBack(forced.position());
         }
     }
 
-    /** Below {@code SYNC}, what is not forced was committed: it must not be read any more. */
-    private void takeBack() {
-        committed.takeBack(forced.position());
-    }
-
     /**
-     * Somebody else has forced a file of the log, and failed: the next flush fails with that, and takes back what was not
-     * forced, as if the force had been its own. On any store thread.
+     * Somebody else has forced a file of the log, and failed: the next flush fails with that, as if the force had been its
+     * own. On any store thread.
      */
     void logForceFailed(IOException failure) {
-        takeBack();
         writer.forceFailed(failure);
+        takeBackLost();
         state.locked(demand::requireForce);
-    }
-
-    /** When no other thread is left: a store that has failed may still have to take back what a force since then lost. */
-    void end() {
-        StoreFailedException failure = state.failure();
-        if (failure != null) {
-            takeBackLost(failure);
-        }
     }
 
     /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */

@@ -319,10 +319,15 @@ final class HeapSpace {
     /** Removes a pin, has the flusher free the entries that waited for it, and wakes writers that wait for room. */
     void unpin(Pin pin) {
         ListIndex index = state.index;
-        if (index.unpin(pin)) {
-            reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
-            state.changed.signalAll();
-            wakes.flusher().run();
+        try {
+            if (index.unpin(pin)) {
+                reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
+                state.changed.signalAll();
+                wakes.flusher().run();
+            }
+        } catch (RuntimeException | Error broken) {
+            demand.requireForce();
+            throw state.fail(broken);
         }
     }
 

@@ -24,7 +24,7 @@ final class LogTail {
         this.provisioner = provisioner;
         this.geometry = geometry;
         this.position = end.position();
-        this.lastSealedLsn = end.previousLsn();
+        this.lastSealedLsn = end.last().lsn();
     }
 
     /** Where the frames sealed so far end. */

@@ -110,7 +110,7 @@ final class OpenVerification {
                 log.checkHeader(segment);
             }
             frames = new LogScanner(log, from.storeId())
-                    .scanUpTo(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
+                    .scanUpTo(from.startLsn(), from.previous(), end, (segment, at, lsn) -> {});
         }
     }
 

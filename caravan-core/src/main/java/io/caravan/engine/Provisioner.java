@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.format.Region;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -133,6 +134,10 @@ final class Provisioner {
         lastReadySegment = log.last();
         giveBackIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {
+            if (log.geometry().startOf(log.last() + 2 - neededLogSegment) > Region.MAX_LOG_BYTES) {
+                throw new IOException("the log has the greatest length that it may have between checkpoints, "
+                        + Region.MAX_LOG_BYTES + " bytes");
+            }
             long lacking = reserve.lackingForLog(log.last() + 1, log.geometry().segmentBytes());
             if (lacking > 0) {
                 throw new IOException("No space left on device for it and the next checkpoint: " + lacking

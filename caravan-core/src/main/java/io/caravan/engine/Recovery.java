@@ -256,7 +256,7 @@ public final class Recovery {
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
             // The position behind a full segment lies in the next, which need not be finished.
-            long lastLsn = end.frames() > 0 ? end.previousLsn() : header.startLsn();
+            long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
             noteEnd(end);
@@ -294,7 +294,7 @@ public final class Recovery {
         if (end.torn()) {
             cases.add(RecoveryCase.TORN_TAIL);
         }
-        if (!end.cutOff().isEmpty()) {
+        if (end.gap()) {
             cases.add(forcedLsn.isPresent() ? RecoveryCase.GAP_IN_A_REPLICA : RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
         }
         if (cases.isEmpty()) {
@@ -308,7 +308,7 @@ public final class Recovery {
         long first = segmentOfStart(header);
         long segments = log.last() - first + 1;
         return new LogScanner(log, header.storeId())
-                .scan(header.startLsn(), header.previousLsn(), neededEndLsn, forcedLsn, (segment, at, lsn) -> {
+                .scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, (segment, at, lsn) -> {
                     progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
                     RecordLayout.forEachInFrame(segment, at, lsn, visitor);
                 });

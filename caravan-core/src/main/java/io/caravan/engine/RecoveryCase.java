@@ -10,12 +10,13 @@ package io.caravan.engine;
  *   nothing there                                     create a store
  *   a store whose creation was cut off                create it anew: it never held anything
  *   clean close                                       open; nothing to replay
- *   frames behind the newest checkpoint               open; replay them, then checkpoint
+ *   frames behind the newest checkpoint               open; replay them
  *   torn tail in a frame, its header, or at a         open; the log ends before it, as nothing valid follows
  *   segment's end
  *   bad frame with valid ones after it                refuse: something acknowledged is damaged
- *   the same, where none of those says that the       open; the log ends before it, and they are erased: a power
- *   frames before it were forced                      cut has taken what nobody was told to be forced
+ *   the same, where none of those says that the       open; the log ends before it: a power cut has taken what
+ *   frames before it were forced                      nobody was told to be forced
+ *   valid frames of a lower term after the last one   open; they mean nothing: they were cut off once
  *   the same in a replica, behind what was forced     open; the log ends before it: its group has what follows
  *   missing log segment                               refuse: it may have held something acknowledged
  *   missing heap segment                              refuse: it held values

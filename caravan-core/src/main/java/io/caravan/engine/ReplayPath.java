@@ -13,7 +13,6 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.OptionalInt;
 
 /**
  * How a leader's frame enters a replica: everything that can be wrong with it is looked for first; then, under the lock,
@@ -30,6 +29,8 @@ final class ReplayPath {
     private final LsnGate committed;
     private final long storeId;
     private final Fitting fitting;
+    /** The frame that the next one must follow. Guarded by the store's lock. */
+    private FrameLayout.Link last;
 
     ReplayPath(
             StoreState state,
@@ -46,6 +47,7 @@ final class ReplayPath {
         this.geometry = log.geometry();
         this.committed = committed;
         this.storeId = recovered.newest().storeId();
+        this.last = recovered.end().last();
         this.fitting = new Fitting(recovered.heapFile().geometry().usableBytes());
     }
 
@@ -107,7 +109,7 @@ final class ReplayPath {
                             + frame.limit() + " bytes there");
         }
         boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
-                && FrameLayout.valid(frame, 0, new FrameLayout.Identity(lsn, storeId, segment));
+                && FrameLayout.valid(frame, 0, storeId, lsn);
         if (!whole) {
             throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(storeId));
         }
@@ -138,13 +140,19 @@ final class ReplayPath {
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
-        long last = queue.lastSealedLsn();
         long previous = frame.getLong(FrameLayout.PREVIOUS_LSN);
         boolean placed = lsn(frame) == tail || lsn(frame) == queue.nextSegment();
-        if (!placed || previous != last) {
-            String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last
+        if (!placed || previous != last.lsn()) {
+            String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last.lsn()
                     + ", and the log ends at " + tail;
-            throw previous < last ? placeTaken(frame, why) : refused(frame, why);
+            throw previous < last.lsn() ? placeTaken(frame, why) : refused(frame, why);
+        }
+        if (!FrameLayout.follows(frame, 0, last)) {
+            throw refused(
+                    frame,
+                    "the frame before it, at LSN " + previous
+                            + ", is another one here: the replicas differ; verify both"
+                            + " stores, and replace the host whose store is not that of the majority");
         }
     }
 
@@ -160,14 +168,6 @@ final class ReplayPath {
         return state.name() + ": frame at LSN " + lsn(frame) + " is refused: " + why;
     }
 
-    /** The checksum of the frame that was written at this LSN; empty when the log does not reach back to it. */
-    OptionalInt checksumAt(long lsn) {
-        ByteBuffer header = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        return lsn >= 0 && log.copy(lsn, header, FrameLayout.HEADER_BYTES) && header.getLong(FrameLayout.LSN) == lsn
-                ? OptionalInt.of(header.getInt(FrameLayout.CRC))
-                : OptionalInt.empty();
-    }
-
     int segmentBytes() {
         return geometry.segmentBytes();
     }
@@ -176,6 +176,7 @@ final class ReplayPath {
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);
+            last = FrameLayout.link(frame, 0);
             commit.require(Durability.SYNC);
             RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
         } catch (InvalidRecordException differs) {

@@ -47,7 +47,8 @@ record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpo
         if (FileNames.isTemporary(name)) {
             return temporaries.add(name);
         }
-        return addNumber(FileNames.LOG.number(name), logs)
+        return name.equals(FileNames.FORCED_LSN)
+                || addNumber(FileNames.LOG.number(name), logs)
                 || addNumber(FileNames.HEAP.number(name), heaps)
                 || addNumber(FileNames.CHECKPOINT.number(name), checkpoints);
     }

@@ -57,8 +57,8 @@ final class StoreParts {
         this.threading = threading;
         LogGeometry logGeometry = recovered.log().geometry();
         LogScanner.End end = recovered.end();
-        Flusher.Gates gates = new Flusher.Gates(
-                new LsnGate(recovered.newest().startLsn(), threading), new LsnGate(end.position(), threading));
+        Flusher.Gates gates =
+                new Flusher.Gates(new LsnGate(end.position(), threading), new LsnGate(end.position(), threading));
         forced = gates.forced();
         // The parts know how to wake each other's workers, which come last.
         Provisioner.Wakes wakes =
@@ -152,9 +152,9 @@ final class StoreParts {
         checkpointerWorker.start();
         // So that no first append waits for segments; what was replayed may even end where the last one does.
         provisioner.step();
-        boolean oldFormat = recovered.newest().version() < FileHeader.NEWEST_VERSION;
-        if (recovered.end().frames() > 0 || oldFormat) {
-            settleReplayed();
+        if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
+            // What an earlier release has left in memory is told from what is on the disk by nothing but a checkpoint.
+            onCheckpointer(checkpointer::publish);
         }
         provisionerWorker.start();
         LOG.info(
@@ -164,27 +164,6 @@ final class StoreParts {
                 state.index.entryCount(),
                 recovered.end().frames(),
                 recovered.cases());
-    }
-
-    /**
-     * Makes what was replayed durable before anybody can see it: the frames were in the log's files, but a process that
-     * died before its force may have left them in the operating system's memory only. The checkpoint makes the store
-     * independent of those log bytes. A disk too full for one keeps nobody from opening, because the forced log has
-     * everything, unless the store is of an older format; any other problem does.
-     */
-    private void settleReplayed() {
-        try {
-            // Forces the log first, even if the disk has no room for a checkpoint.
-            onCheckpointer(checkpointer::publish);
-        } catch (StoreIoException noSpace) {
-            if (state.failure() != null || recovered.newest().version() < FileHeader.NEWEST_VERSION) {
-                throw noSpace;
-            }
-            LOG.warn(
-                    "{}: no checkpoint of what was replayed, because the disk refused it; the log has everything",
-                    state.name(),
-                    noSpace);
-        }
     }
 
     private void afterFlush() {
@@ -331,7 +310,6 @@ final class StoreParts {
         provisionerWorker.stop();
         flusherWorker.stop();
         flusher.awaitWriters();
-        flusher.end();
     }
 
     /** Lets go of everything but the storage, for a store that could not be started. */

@@ -529,6 +529,7 @@ final class Tenuring {
         private final HeapFile heapFile;
         private final LogSegments log;
         private final List<CorruptStoreException> damaged = new ArrayList<>();
+        private final CRC32C crc = new CRC32C();
         private final ByteBuffer buffer =
                 ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         /** Where in the heap the buffer's first byte goes. */
@@ -584,7 +585,7 @@ final class Tenuring {
         }
 
         private boolean copyAndCheck(long lsn, int length, long id, long birth, long sequence) throws IOException {
-            CRC32C crc = new CRC32C();
+            crc.reset();
             int bytes = EntryLayout.entryBytes(length);
             int valueEnd = EntryLayout.VALUE + length;
             int checksum = 0;

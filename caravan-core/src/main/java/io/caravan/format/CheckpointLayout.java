@@ -12,8 +12,10 @@ package io.caravan.format;
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | entries                               | file bytes                            |
  *   +-------------------+-------------------+-------------------+-------------------+
- *   | heap segments     | heap segment bytes| partitions        | CRC-32C of 40..99 |
+ *   | heap segments     | heap segment bytes| partitions        | that frame's CRC  |
  *   +-------------------+-------------------+-------------------+-------------------+
+ *   | that frame's term | CRC-32C of 40-107 |
+ *   +-------------------+-------------------+
  *   sections, one after the other:
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | CRC-32C           | payload bytes     | partition         | lists             |
@@ -32,7 +34,8 @@ package io.caravan.format;
  *
  * <p>Replay starts at the start LSN; the log must reach the end LSN for the checkpoint to be whole. A record before the
  * capture LSN is already in the checkpoint. All sections are captured at the end LSN; in files of earlier releases each
- * partition was captured by itself, the last one at the end LSN.
+ * partition was captured by itself, the last one at the end LSN. Files of versions 2 and 3 of the format have neither
+ * CRC nor term: their header ends earlier.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;
@@ -44,8 +47,12 @@ public final class CheckpointLayout {
     public static final int HEAP_SEGMENTS = FILE_BYTES + Long.BYTES;
     public static final int HEAP_SEGMENT_BYTES = HEAP_SEGMENTS + Integer.BYTES;
     public static final int PARTITIONS = HEAP_SEGMENT_BYTES + Integer.BYTES;
-    public static final int HEADER_CRC = PARTITIONS + Integer.BYTES;
+    public static final int PREVIOUS_CRC = PARTITIONS + Integer.BYTES;
+    public static final int PREVIOUS_TERM = PREVIOUS_CRC + Integer.BYTES;
+    public static final int HEADER_CRC = PREVIOUS_TERM + Integer.BYTES;
     public static final int HEADER_BYTES = HEADER_CRC + Integer.BYTES;
+
+    private static final int FIRST_VERSION_WITH_TERM = 4;
 
     public static final int SECTION_CRC = 0;
     public static final int SECTION_PAYLOAD_BYTES = SECTION_CRC + Integer.BYTES;
@@ -70,6 +77,16 @@ public final class CheckpointLayout {
     public static final long NUMBER_LIMIT = 1L << 62;
 
     private CheckpointLayout() {}
+
+    /** Whether the header of a file of this version has CRC and term. */
+    public static boolean hasTerm(int version) {
+        return version >= FIRST_VERSION_WITH_TERM;
+    }
+
+    /** Where the sections of a file of this version start. */
+    public static int headerBytes(int version) {
+        return hasTerm(version) ? HEADER_BYTES : HEADER_BYTES - 2 * Integer.BYTES;
+    }
 
     /** Size of a checkpoint's file with so many lists and entries, about; the sections of long lists are left out. */
     public static long fileBytes(long lists, long entries) {

@@ -35,7 +35,7 @@ public final class FileHeader {
     public static final int BYTES = SEGMENT_BYTES + Long.BYTES;
 
     public static final int OLDEST_VERSION = 2;
-    public static final int NEWEST_VERSION = 3;
+    public static final int NEWEST_VERSION = 4;
 
     private static final String ADVICE = "; restore the directory from a backup";
 

@@ -14,6 +14,9 @@ public enum FileNames {
     /** In a directory of several stores, the file that says how many; see {@link FileHeader.Kind#GROUPS}. */
     public static final String GROUPS = "caravan.groups";
 
+    /** The file that says up to where the log was forced; see {@link ForcedLsnLayout}. */
+    public static final String FORCED_LSN = "log.forced";
+
     /** Ending of files that are being made and mean nothing yet. */
     public static final String TEMPORARY_ENDING = ".tmp";
 
@@ -62,7 +65,8 @@ public enum FileNames {
     }
 
     private static boolean isFinished(String name) {
-        return LOG.number(name).isPresent()
+        return name.equals(FORCED_LSN)
+                || LOG.number(name).isPresent()
                 || HEAP.number(name).isPresent()
                 || CHECKPOINT.number(name).isPresent();
     }

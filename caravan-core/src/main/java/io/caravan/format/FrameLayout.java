@@ -10,46 +10,74 @@ import java.nio.ByteBuffer;
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | magic             | CRC-32C           | LSN                                   |
  *   +-------------------+-------------------+-------------------+-------------------+
- *   | store id                              | segment number                        |
+ *   | store id                              | term              | CRC before        |
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | LSN of the frame before               | payload bytes     | records           |
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | records ...
  * </pre>
  *
- * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block and is followed by zeros up to the next
- * one. It is valid at a position when, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
- * payload fits the segment; (4) store id and segment number are right; (5) the CRC is right. So neither a torn frame,
- * nor one that a recycled segment still holds, nor one of another store is ever taken for a valid one.
+ * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block and is
+ * followed by zeros up to the next one. It is valid at a position when, in this order: (1) the magic is right; (2) the
+ * LSN is the position; (3) the payload fits the segment; (4) the store id is right; (5) the CRC is right. So neither a
+ * torn frame, nor one that a recycled segment still holds, nor one of another store is ever taken for a valid one.
+ *
+ * <p>A valid frame {@linkplain #follows follows} another when it names that frame's LSN and CRC, and has no lower term.
+ * The term rises each time that a store is opened, or a replica of it begins to lead. So a frame that was cut off never
+ * follows one that was written in the place of the one before it, as in Raft (Ongaro and Ousterhout, "In Search of an
+ * Understandable Consensus Algorithm", ATC 2014).
  *
  * <p>There are two magics. One says that all frames before were forced when this one was written: if it is there, so
  * must they be. The other says nothing of that: a power cut may have taken any frame since the last force. As the CRC
  * tells them apart too, a torn write that leaves the magic of an older frame here leaves no valid frame.
+ *
+ * <p>Versions 2 and 3 of the format had the segment's number in the place of term and CRC, and magics of their own. Their
+ * frames have the term 0.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
     public static final int CRC = MAGIC + Integer.BYTES;
     public static final int LSN = CRC + Integer.BYTES;
     public static final int STORE_ID = LSN + Long.BYTES;
-    public static final int SEGMENT = STORE_ID + Long.BYTES;
-    public static final int PREVIOUS_LSN = SEGMENT + Long.BYTES;
+    public static final int TERM = STORE_ID + Long.BYTES;
+    public static final int PREVIOUS_CRC = TERM + Integer.BYTES;
+    public static final int PREVIOUS_LSN = PREVIOUS_CRC + Integer.BYTES;
     public static final int PAYLOAD_BYTES = PREVIOUS_LSN + Long.BYTES;
     public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
     public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
 
-    /** "CFRM" in the order of the bytes: every frame before was forced. */
-    public static final int MAGIC_VALUE = 0x4D52_4643;
+    /** "CFRT" in the order of the bytes: every frame before was forced. */
+    public static final int MAGIC_VALUE = 0x5452_4643;
 
-    /** "CUFR" in the order of the bytes: frames before may not have been forced. */
-    public static final int MAGIC_BEHIND_UNFORCED = 0x5246_5543;
+    /** "CUFT" in the order of the bytes: frames before may not have been forced. */
+    public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
-    /** Stands for the frame before the first. */
+    /** "CFRM" in the order of the bytes: as {@link #MAGIC_VALUE}, in versions 2 and 3 of the format. */
+    public static final int OLD_MAGIC_VALUE = 0x4D52_4643;
+
+    /** "CUFR" in the order of the bytes: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
+    public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
+
+    /** Stands for the LSN of the frame before the first. */
     public static final long NO_FRAME = -1;
 
     private FrameLayout() {}
 
-    /** What identifies a frame beside its records. */
-    public record Identity(long lsn, long storeId, long segment) {}
+    /**
+     * How a frame names the one before it.
+     *
+     * @param lsn or {@link #NO_FRAME}
+     * @param crc counts only with a term
+     * @param term 0 when there is no frame, or it is one of an earlier version, which is named by its LSN alone
+     */
+    public record Link(long lsn, int crc, int term) {
+        public static final Link NONE = new Link(NO_FRAME, 0, 0);
+    }
+
+    /** How the frame behind the one at this index names it. */
+    public static Link link(ByteBuffer segment, int at) {
+        return new Link(segment.getLong(at + LSN), segment.getInt(at + CRC), term(segment, at));
+    }
 
     /**
      * Completes the frame whose records lie from {@link #HEADER_BYTES} on; the buffer starts at the frame.
@@ -57,62 +85,87 @@ public final class FrameLayout {
      * @param magic one of the two
      */
     public static void seal(
-            ByteBuffer frame, int magic, Identity identity, long previousLsn, int payloadBytes, int records) {
+            ByteBuffer frame,
+            int magic,
+            long storeId,
+            long lsn,
+            int term,
+            Link previous,
+            int payloadBytes,
+            int records) {
         frame.putInt(MAGIC, magic);
-        frame.putLong(LSN, identity.lsn());
-        frame.putLong(STORE_ID, identity.storeId());
-        frame.putLong(SEGMENT, identity.segment());
-        frame.putLong(PREVIOUS_LSN, previousLsn);
+        frame.putLong(LSN, lsn);
+        frame.putLong(STORE_ID, storeId);
+        frame.putInt(TERM, term);
+        frame.putInt(PREVIOUS_CRC, previous.crc());
+        frame.putLong(PREVIOUS_LSN, previous.lsn());
         frame.putInt(PAYLOAD_BYTES, payloadBytes);
         frame.putInt(RECORD_COUNT, records);
         frame.putInt(CRC, checksum(frame, 0, payloadBytes));
     }
 
-    private static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
+    /** The checksum of the frame at this index, whose magic, header and payload are there. */
+    public static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
         int crc = Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
-        return crc ^ buffer.getInt(at + MAGIC) ^ MAGIC_VALUE;
+        return crc ^ buffer.getInt(at + MAGIC) ^ (isOld(buffer, at) ? OLD_MAGIC_VALUE : 0);
+    }
+
+    private static boolean isOld(ByteBuffer segment, int at) {
+        int magic = segment.getInt(at + MAGIC);
+        return magic == OLD_MAGIC_VALUE || magic == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
     /** Whether a frame's magic stands at this index of the buffer. */
     public static boolean magicAt(ByteBuffer segment, int at) {
-        return afterForce(segment, at) || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED;
+        return afterForce(segment, at)
+                || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED
+                || segment.getInt(at + MAGIC) == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
     /** Whether the frame at this index was written when every frame before it was forced. */
     public static boolean afterForce(ByteBuffer segment, int at) {
-        return segment.getInt(at + MAGIC) == MAGIC_VALUE;
+        int magic = segment.getInt(at + MAGIC);
+        return magic == MAGIC_VALUE || magic == OLD_MAGIC_VALUE;
     }
 
-    /** Whether a valid frame starts at this index of the buffer, which holds the rest of the frame's segment. */
-    public static boolean valid(ByteBuffer segment, int at, Identity identity) {
-        int payloadBytes = claimedPayloadBytes(segment, at, identity);
+    /** The term in which the frame at this index was written. */
+    public static int term(ByteBuffer segment, int at) {
+        return isOld(segment, at) ? 0 : segment.getInt(at + TERM);
+    }
+
+    /** Whether the valid frame at this index stands behind another in the log. */
+    public static boolean follows(ByteBuffer segment, int at, Link previous) {
+        return segment.getLong(at + PREVIOUS_LSN) == previous.lsn()
+                && term(segment, at) >= previous.term()
+                && (isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc());
+    }
+
+    /** Whether a valid frame of this LSN starts at this index of the buffer, which holds the rest of its segment. */
+    public static boolean valid(ByteBuffer segment, int at, long storeId, long lsn) {
+        int payloadBytes = claimedPayloadBytes(segment, at, storeId, lsn);
         return payloadBytes >= 0 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
     }
 
     /** Payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
-    public static int claimedPayloadBytes(ByteBuffer segment, int at, Identity identity) {
-        if (segment.limit() - at < HEADER_BYTES
-                || !magicAt(segment, at)
-                || segment.getLong(at + LSN) != identity.lsn()) {
+    public static int claimedPayloadBytes(ByteBuffer segment, int at, long storeId, long lsn) {
+        if (segment.limit() - at < HEADER_BYTES || !magicAt(segment, at) || segment.getLong(at + LSN) != lsn) {
             return -1;
         }
         int payloadBytes = segment.getInt(at + PAYLOAD_BYTES);
         boolean claimed = payloadBytes >= 0
                 && payloadBytes <= segment.limit() - at - HEADER_BYTES
-                && segment.getLong(at + STORE_ID) == identity.storeId()
-                && segment.getLong(at + SEGMENT) == identity.segment();
+                && segment.getLong(at + STORE_ID) == storeId;
         return claimed ? payloadBytes : -1;
     }
 
-    /** How many of five fields of the header at this index match a certain frame, whatever its checksum. */
-    public static int fieldsRight(ByteBuffer segment, int at, Identity identity, long previousLsn) {
+    /** How many of four fields of the header at this index match a certain frame, whatever its checksum. */
+    public static int fieldsRight(ByteBuffer segment, int at, long storeId, long lsn, long previousLsn) {
         if (segment.limit() - at < HEADER_BYTES) {
             return 0;
         }
         return (magicAt(segment, at) ? 1 : 0)
-                + (segment.getLong(at + LSN) == identity.lsn() ? 1 : 0)
-                + (segment.getLong(at + STORE_ID) == identity.storeId() ? 1 : 0)
-                + (segment.getLong(at + SEGMENT) == identity.segment() ? 1 : 0)
+                + (segment.getLong(at + LSN) == lsn ? 1 : 0)
+                + (segment.getLong(at + STORE_ID) == storeId ? 1 : 0)
                 + (segment.getLong(at + PREVIOUS_LSN) == previousLsn ? 1 : 0);
     }
 }

@@ -28,6 +28,9 @@ public final class Region {
     /** The first address that is too high for a region. */
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
 
+    /** The log may not be longer than this from the newest checkpoint's start on: half of what regions tell apart, and some to spare. */
+    public static final long MAX_LOG_BYTES = ADDRESS_LIMIT / 4;
+
     private Region() {}
 
     /** A value in the heap. */

@@ -3,7 +3,7 @@ package io.caravan.inspect;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
-import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogFrames;
@@ -21,8 +21,8 @@ import java.util.TreeMap;
  * block. A segment's number is the one in its header and, when that is damaged, the one in its name.
  */
 final class DamagedLog {
-    /** Of the five fields that tell a frame's place, so many make one that was damaged. */
-    private static final int FIELDS_OF_OURS = 4;
+    /** Of the four fields that tell a frame's place, so many make one that was damaged. */
+    private static final int FIELDS_OF_OURS = 3;
 
     private static final long UNKNOWN = -1;
 
@@ -30,7 +30,7 @@ final class DamagedLog {
     private final SalvageIdentity identity;
     private final List<Segment> segments = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
-    private long lastFound = FrameLayout.NO_FRAME;
+    private Link last = Link.NONE;
 
     /** A segment's file, and the number that its frames have. */
     record Segment(String name, long number) {}
@@ -101,7 +101,7 @@ final class DamagedLog {
 
     /** LSN of the last frame that was visited. */
     long lastFound() {
-        return lastFound;
+        return last.lsn();
     }
 
     /** Visits a segment's frames that are behind the last one found. */
@@ -110,15 +110,15 @@ final class DamagedLog {
         try (StoreFile file = storage.open(segment.name())) {
             LogFrames frames = new LogFrames(geometry, identity.storeId(), any -> file, LogFrames.READ_AHEAD_BYTES);
             LogFrames.PassedBlocks blocks = lsn -> {
-                if (frames.fieldsRight(lsn, lastFound) >= FIELDS_OF_OURS) {
+                if (frames.fieldsRight(lsn, last.lsn()) >= FIELDS_OF_OURS) {
                     visitor.damaged(segment, geometry.offsetOf(lsn), lsn);
                 }
             };
-            long lsn = frames.firstValid(segment.number(), Blocks.roundUp(lastFound + 1), blocks);
+            long lsn = frames.firstValid(segment.number(), Blocks.roundUp(last.lsn() + 1), last.term(), blocks);
             while (lsn != LogFrames.NOWHERE) {
-                visitor.frame(frames.window(), frames.at(lsn), lsn, lastFound);
-                lastFound = lsn;
-                lsn = frames.firstValid(segment.number(), frames.positionBehind(lsn), blocks);
+                visitor.frame(frames.window(), frames.at(lsn), lsn, last.lsn());
+                last = frames.linkOf(lsn);
+                lsn = frames.firstValid(segment.number(), frames.positionBehind(lsn), last.term(), blocks);
             }
         }
     }

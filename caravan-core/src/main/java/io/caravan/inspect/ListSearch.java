@@ -184,11 +184,6 @@ final class ListSearch {
         }
 
         @Override
-        public void withdrawn(long lsn) {
-            whole = false;
-        }
-
-        @Override
         public void damaged(CorruptStoreException problem) {
             damage.add(problem);
         }

@@ -8,6 +8,7 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.io.ReadOnlyStorage;
@@ -29,13 +30,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a log
  * with damage; this reader reports the damage and goes on. Where no frame follows, there is (1) a segment that was
- * recycled, (2) a frame that was withdrawn, (3) damage, if a valid frame stands anywhere behind, or (4) the log's end, for
- * now. A frame is visited when it has been written, a moment before it is durable.
+ * recycled, (2) damage, if a valid frame stands anywhere behind, or (3) the log's end, for now. A frame is visited when it has been written, a moment before it is durable.
  *
  * <p>For one thread.
  */
 public final class LogReader implements AutoCloseable {
-    /** Stands for a previous frame, or a segment, that is not known. */
+    /** Stands for a segment that is not known. */
     private static final long UNKNOWN = -2;
 
     private final Storage storage;
@@ -48,11 +48,8 @@ public final class LogReader implements AutoCloseable {
     private long toldSegment = UNKNOWN;
     /** Where the next frame is, if it fits there. */
     private long position;
-    /** The frame before it, and that one's checksum and frame before, as they were read. */
-    private long previous = UNKNOWN;
-
-    private int previousCrc;
-    private long beforePrevious = UNKNOWN;
+    /** The frame before it, as it was read; null when that is not known. */
+    private @Nullable Link previous;
     /** Whether everything that was there has been searched for valid frames. */
     private boolean searched;
 
@@ -93,7 +90,7 @@ public final class LogReader implements AutoCloseable {
 
     /** Visits the next frame, or tells what is there in its stead. Returns false at the log's end, for now. */
     public boolean next(LogVisitor visitor) throws IOException {
-        if (readNext(visitor) || toldOvertaken(visitor) || toldWithdrawn(visitor)) {
+        if (readNext(visitor) || toldOvertaken(visitor)) {
             return true;
         }
         // While the next segment has no frame, nothing can stand behind that was not there when this was searched.
@@ -134,7 +131,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     private boolean readNext(LogVisitor visitor) throws IOException {
-        long next = previous == UNKNOWN
+        long next = previous == null
                 ? frames.validAt(position) ? position : LogFrames.NOWHERE
                 : frames.following(position, previous);
         if (next == LogFrames.NOWHERE) {
@@ -145,9 +142,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     private void visit(long lsn, LogVisitor visitor) throws IOException {
-        beforePrevious = frames.previousOf(lsn);
-        previousCrc = crcOf(lsn);
-        previous = lsn;
+        previous = frames.linkOf(lsn);
         position = frames.positionBehind(lsn);
         if (position <= from) {
             return;
@@ -262,39 +257,25 @@ public final class LogReader implements AutoCloseable {
 
     private void goOnAt(long lsn) {
         position = lsn;
-        previous = UNKNOWN;
-        beforePrevious = UNKNOWN;
+        previous = null;
         searched = false;
     }
 
-    /** A frame whose force failed is taken back, and another is written in its place once the store is opened again. */
-    private boolean toldWithdrawn(LogVisitor visitor) throws IOException {
-        if (beforePrevious == UNKNOWN || frames.begunAt(previous) && crcOf(previous) == previousCrc) {
-            return false;
-        }
-        // A segment gets its new name before anything else is written to it.
-        if (!segments().contains(geometry.segmentOf(previous))) {
-            return false;
-        }
-        visitor.withdrawn(previous);
-        position = previous;
-        previous = beforePrevious;
-        beforePrevious = UNKNOWN;
-        return true;
-    }
-
+    /** The first valid frame behind; nowhere if none behind says that the frames before it were forced, as after a power cut. */
     private long firstValidBehind() throws IOException {
+        int term = previous == null ? 0 : previous.term();
+        long first = LogFrames.NOWHERE;
         for (long segment : segments().tailSet(geometry.segmentOf(position))) {
-            long lsn = frames.firstValid(segment, position + Blocks.BLOCK_BYTES, passed -> {});
-            if (lsn != LogFrames.NOWHERE) {
-                return lsn;
+            long lsn = frames.firstValid(segment, position + Blocks.BLOCK_BYTES, term, passed -> {});
+            while (lsn != LogFrames.NOWHERE) {
+                first = first == LogFrames.NOWHERE ? lsn : first;
+                if (FrameLayout.afterForce(frames.window(), frames.at(lsn))) {
+                    return first;
+                }
+                lsn = frames.firstValid(segment, frames.positionBehind(lsn), term, passed -> {});
             }
         }
         return LogFrames.NOWHERE;
-    }
-
-    private int crcOf(long lsn) {
-        return frames.window().getInt(frames.at(lsn) + FrameLayout.CRC);
     }
 
     private @Nullable StoreFile file(long segment) throws IOException {

@@ -29,9 +29,6 @@ public interface LogVisitor {
     /** The log from one position to before another was recycled before it was read. */
     void missed(long from, long to);
 
-    /** The frame from here on, whose records were visited before, is no longer there: its force has failed. */
-    void withdrawn(long lsn);
-
     /** What should be here is not what was written; the next record is behind it. */
     void damaged(CorruptStoreException damage);
 }

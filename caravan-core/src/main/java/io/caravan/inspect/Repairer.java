@@ -123,7 +123,7 @@ public final class Repairer {
             long end = new LogScanner(log, checkpoint.storeId())
                     .endOfFrames(
                             checkpoint.startLsn(),
-                            checkpoint.previousLsn(),
+                            checkpoint.previous(),
                             (segment, at, lsn) ->
                                     progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1));
             if (end < checkpoint.endLsn()) {

@@ -94,7 +94,7 @@ final class SalvagedStore implements AutoCloseable {
                 storeId,
                 start,
                 start,
-                FrameLayout.NO_FRAME,
+                FrameLayout.Link.NONE,
                 checkpoint.lists(),
                 checkpoint.entries(),
                 logGeometry.segmentBytes(),

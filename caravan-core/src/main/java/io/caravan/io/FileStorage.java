@@ -11,12 +11,15 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Predicate;
 
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
     /** Zeros are forced in portions, as a force of the log would wait for all that are not forced yet. */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
+
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private final Path directory;
     private final DirectoryLock lock;
@@ -169,6 +172,14 @@ public final class FileStorage implements Storage {
     @Override
     public long usableBytes() throws IOException {
         return Files.getFileStore(directory).getUsableSpace();
+    }
+
+    /** Linux has one; where there is none, each call is a time of its own. */
+    @Override
+    public UUID bootId() throws IOException {
+        return Files.isReadable(BOOT_ID)
+                ? UUID.fromString(Files.readString(BOOT_ID).trim())
+                : UUID.randomUUID();
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,6 +77,11 @@ public final class PieceStorage implements Storage {
 
     @Override
     public long usableBytes() {
+        throw keepsNothing();
+    }
+
+    @Override
+    public UUID bootId() {
         throw keepsNothing();
     }
 

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,11 @@ public final class ReadOnlyStorage implements Storage {
     @Override
     public List<String> list() throws IOException {
         return FileStorage.names(directory);
+    }
+
+    @Override
+    public UUID bootId() {
+        throw refused("");
     }
 
     @Override

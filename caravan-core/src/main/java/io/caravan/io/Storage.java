@@ -2,6 +2,7 @@ package io.caravan.io;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * One directory of files, with durability spelled out.
@@ -41,6 +42,12 @@ public interface Storage extends AutoCloseable {
 
     /** Makes all creations, renames and deletions so far durable. */
     void forceDirectory() throws IOException;
+
+    /**
+     * What the operating system calls the time since it was started: what was written and not forced in an earlier one is
+     * lost, or on the disk.
+     */
+    UUID bootId() throws IOException;
 
     /** The file's path, for messages. */
     String describe(String name);

@@ -20,6 +20,8 @@ public final class LogBuffer {
     private int limit;
     private int end = FrameLayout.HEADER_BYTES;
     private int records;
+    /** Whether the memory has a leader's frame, header and all. */
+    private boolean filled;
 
     /** A buffer for frames of up to this many bytes, a multiple of a block. */
     public LogBuffer(int bytes) {
@@ -69,18 +71,23 @@ public final class LogBuffer {
     }
 
     /**
-     * Takes all records of another frame, from its header on. A leader's frame may be larger than this buffer: then it gets
-     * memory of its own until {@link #clear}.
+     * Takes a leader's frame as it is. It may be larger than this buffer: then it gets memory of its own until
+     * {@link #clear}.
      */
     public void fill(ByteBuffer frame) {
-        int bytes = frame.getInt(FrameLayout.PAYLOAD_BYTES);
-        int needed = Blocks.roundUp(FrameLayout.HEADER_BYTES + bytes);
-        if (needed > memory.capacity()) {
-            memory = allocate(needed);
+        int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
+        if (Blocks.roundUp(bytes) > memory.capacity()) {
+            memory = allocate(Blocks.roundUp(bytes));
         }
-        memory.put(FrameLayout.HEADER_BYTES, frame, FrameLayout.HEADER_BYTES, bytes);
-        end = FrameLayout.HEADER_BYTES + bytes;
+        memory.put(0, frame, 0, bytes);
+        end = bytes;
         records = frame.getInt(FrameLayout.RECORD_COUNT);
+        filled = true;
+    }
+
+    /** Whether it has a leader's frame. */
+    boolean filled() {
+        return filled;
     }
 
     /** The LSN of what lies at this index. */
@@ -112,14 +119,17 @@ public final class LogBuffer {
         return records;
     }
 
-    /** Completes the frame and returns its bytes up to the end of its last block, ready to be written at its LSN. */
-    ByteBuffer seal(int magic, long storeId, long segment, long previousLsn) {
+    /** Completes the frame. */
+    void seal(int magic, long storeId, int term, FrameLayout.Link previous) {
+        FrameLayout.seal(memory, magic, storeId, baseLsn, term, previous, payloadBytes(), records);
+    }
+
+    /** The frame's bytes up to the end of its last block, ready to be written at its LSN. */
+    ByteBuffer padded() {
         int padded = Blocks.roundUp(end);
         for (int i = end; i < padded; i += Long.BYTES) {
             memory.putLong(i, 0);
         }
-        FrameLayout.Identity identity = new FrameLayout.Identity(baseLsn, storeId, segment);
-        FrameLayout.seal(memory, magic, identity, previousLsn, payloadBytes(), records);
         return memory.duplicate().position(0).limit(padded);
     }
 
@@ -129,5 +139,6 @@ public final class LogBuffer {
         baseLsn = UNPLACED;
         end = FrameLayout.HEADER_BYTES;
         records = 0;
+        filled = false;
     }
 }

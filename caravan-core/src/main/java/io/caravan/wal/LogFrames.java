@@ -2,6 +2,7 @@ package io.caravan.wal;
 
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -77,7 +78,7 @@ public final class LogFrames {
         return payloadBytes >= 0
                 && payloadBytes <= geometry.remaining(lsn) - FrameLayout.HEADER_BYTES
                 && read(lsn, FrameLayout.HEADER_BYTES + payloadBytes)
-                && FrameLayout.valid(window, at(lsn), identity(lsn));
+                && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
     /** Whether something here says that it is the frame of this position; its header is then in the window. */
@@ -88,25 +89,45 @@ public final class LogFrames {
     }
 
     /** The frame that follows another: at the position behind it, or first in the next segment; else nowhere. */
-    public long following(long position, long previous) throws IOException {
-        if (validAt(position) && previousOf(position) == previous) {
+    public long following(long position, Link previous) throws IOException {
+        if (followsAt(position, previous)) {
             return position;
         }
         long inNextSegment = firstBehind(position);
-        if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
-            return inNextSegment;
-        }
-        return NOWHERE;
+        return followsAt(inNextSegment, previous) ? inNextSegment : NOWHERE;
     }
 
-    /** The first valid frame of a segment from a position on, whatever stands before it; else nowhere. */
-    public long firstValid(long segment, long from, PassedBlocks blocks) throws IOException {
+    /** The frame at a position, or first in the next segment, whichever it follows; else nowhere. */
+    long firstFrom(long position) throws IOException {
+        if (validAt(position)) {
+            return position;
+        }
+        return validAt(firstBehind(position)) ? firstBehind(position) : NOWHERE;
+    }
+
+    /** The bytes of the valid frame that was read last. */
+    ByteBuffer frameAt(long lsn) {
+        int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
+        return window.slice(at(lsn), bytes);
+    }
+
+    private boolean followsAt(long lsn, Link previous) throws IOException {
+        return validAt(lsn) && FrameLayout.follows(window, at(lsn), previous);
+    }
+
+    /**
+     * The first valid frame of a segment from a position on, whatever stands before it; else nowhere.
+     *
+     * @param term passes over frames of a lower one, which were cut off once
+     */
+    public long firstValid(long segment, long from, int term, PassedBlocks blocks) throws IOException {
         long end = geometry.startOf(segment + 1);
         for (long lsn = Math.max(from, geometry.firstFrame(segment)); lsn < end; lsn += Blocks.BLOCK_BYTES) {
-            if (validAt(lsn)) {
+            if (!validAt(lsn)) {
+                blocks.passed(lsn);
+            } else if (FrameLayout.term(window, at(lsn)) >= term) {
                 return lsn;
             }
-            blocks.passed(lsn);
         }
         return NOWHERE;
     }
@@ -116,9 +137,9 @@ public final class LogFrames {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** Position of the previous frame, as the frame that was read last names it. */
-    public long previousOf(long lsn) {
-        return window.getLong(at(lsn) + FrameLayout.PREVIOUS_LSN);
+    /** How the frame behind the one that was read last names it. */
+    public Link linkOf(long lsn) {
+        return FrameLayout.link(window, at(lsn));
     }
 
     /** Position behind the valid frame that was read last. */
@@ -130,19 +151,15 @@ public final class LogFrames {
     /** Payload bytes that a frame here has by its header, if that is right and they are there; else 0. */
     int claimedBytesAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
-                ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), identity(lsn)))
+                ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), storeId, lsn))
                 : 0;
     }
 
     /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
-                ? FrameLayout.fieldsRight(window, at(lsn), identity(lsn), previous)
+                ? FrameLayout.fieldsRight(window, at(lsn), storeId, lsn, previous)
                 : 0;
-    }
-
-    private FrameLayout.Identity identity(long lsn) {
-        return new FrameLayout.Identity(lsn, storeId, geometry.segmentOf(lsn));
     }
 
     /** Gets so many bytes from a position on into the window; false when they are not there. */

@@ -1,8 +1,8 @@
 package io.caravan.wal;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -42,27 +42,25 @@ public final class LogScanner {
      * Where the log ends.
      *
      * @param position where the next frame would start
-     * @param previousLsn the last frame, or {@link FrameLayout#NO_FRAME}
+     * @param last the last frame
      * @param frames how many valid frames there were
      * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn
      *     tail is not always seen
-     * @param cutOff the valid frames behind the position, ascending, which are no longer part of the log; none usually
-     * @param withdrawn where behind the position a frame looks withdrawn, ascending; none usually
+     * @param gap whether valid frames stand behind the position that are no longer part of the log
+     * @param term the highest of all frames from the start on, those behind the position too
      */
-    public record End(
-            long position, long previousLsn, long frames, boolean torn, List<Long> cutOff, List<Long> withdrawn) {
+    public record End(long position, Link last, long frames, boolean torn, boolean gap, int term) {
         /** Where nothing stands behind. */
-        public End(long position, long previousLsn, long frames, boolean torn) {
-            this(position, previousLsn, frames, torn, List.of(), List.of());
-        }
-
-        private End before(Behind behind) {
-            return new End(position, previousLsn, frames, torn, behind.valid(), behind.withdrawn());
+        public End(long position, Link last, long frames, boolean torn) {
+            this(position, last, frames, torn, false, last.term());
         }
     }
 
-    /** What stands behind the log's end. */
-    private record Behind(List<Long> valid, List<Long> withdrawn) {}
+    /** What stands behind the log's end: valid frames that are not older than its last one, and the highest term of all. */
+    private static final class Behind {
+        final List<Long> valid = new ArrayList<>();
+        int term;
+    }
 
     /**
      * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot
@@ -92,24 +90,24 @@ public final class LogScanner {
      * Visits every frame from a position on. The segments from there on must be there without a gap.
      *
      * @param start where a frame starts, or the log's end
-     * @param previousLsn the frame before it
+     * @param previous the frame before it
      * @param end the log must reach this position, or {@code start} when it is the same
      * @param forced up to where a replica knows its log to be forced: behind that a power cut may have taken any frame.
      *     Without it, the frames tell
      * @throws CorruptStoreException when a damaged frame that was forced has valid ones behind it, or the log ends
      *     before {@code end}
      */
-    public End scan(long start, long previousLsn, long end, OptionalLong forced, FrameVisitor visitor)
-            throws IOException {
-        End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
+    public End scan(long start, Link previous, long end, OptionalLong forced, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
         Behind behind = behind(found);
-        if (!behind.valid().isEmpty() && wasForced(found, behind.valid(), forced)) {
-            refuse(found, behind.valid().get(0));
+        boolean gap = !behind.valid.isEmpty();
+        if (gap && wasForced(found, behind.valid, forced)) {
+            refuse(found, behind.valid.get(0));
         }
         if (found.position() < end) {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
-        return found.before(behind);
+        return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term);
     }
 
     /** Whether the frame that lacks where the log ends was forced once, as far as anybody can tell. */
@@ -131,8 +129,8 @@ public final class LogScanner {
      * @return how many frames there were
      * @throws CorruptStoreException when one of them is damaged
      */
-    public long scanUpTo(long start, long previousLsn, long reached, FrameVisitor visitor) throws IOException {
-        End found = visitFrames(start, previousLsn, reached, visitor);
+    public long scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previous, reached, visitor);
         if (found.position() < reached) {
             throw damaged(damagedFrame(found, reached), "no valid frame, though the log reaches LSN " + reached);
         }
@@ -140,13 +138,13 @@ public final class LogScanner {
     }
 
     /** Where the frames that follow each other from a position on end, whatever stands behind. */
-    public long endOfFrames(long start, long previousLsn, FrameVisitor visitor) throws IOException {
-        return visitFrames(start, previousLsn, Long.MAX_VALUE, visitor).position();
+    public long endOfFrames(long start, Link previous, FrameVisitor visitor) throws IOException {
+        return visitFrames(start, previous, Long.MAX_VALUE, visitor).position();
     }
 
-    private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {
+    private End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
         long position = start;
-        long previous = previousLsn;
+        Link previous = before;
         long count = 0;
         while (position < until) {
             long next = frames.following(position, previous);
@@ -154,7 +152,7 @@ public final class LogScanner {
                 break;
             }
             visit(visitor, next);
-            previous = next;
+            previous = frames.linkOf(next);
             count++;
             position = frames.positionBehind(next);
         }
@@ -170,7 +168,8 @@ public final class LogScanner {
     }
 
     private Behind behind(End found) throws IOException {
-        Behind behind = new Behind(new ArrayList<>(), new ArrayList<>());
+        Behind behind = new Behind();
+        behind.term = found.last().term();
         if (!segments.isEmpty()) {
             for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
                 addFramesIn(segment, found, behind);
@@ -186,25 +185,16 @@ public final class LogScanner {
             if (claimedBytes[0] > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
                 throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
             }
-            if (looksWithdrawn(lsn)) {
-                behind.withdrawn().add(lsn);
-            }
         };
-        long lsn = frames.firstValid(segment, found.position(), blocks);
+        long lsn = frames.firstValid(segment, found.position(), 0, blocks);
         while (lsn != LogFrames.NOWHERE) {
-            behind.valid().add(lsn);
-            lsn = frames.firstValid(segment, frames.positionBehind(lsn), blocks);
+            int term = FrameLayout.term(frames.window(), frames.at(lsn));
+            behind.term = Math.max(behind.term, term);
+            if (term >= found.last().term()) {
+                behind.valid.add(lsn);
+            }
+            lsn = frames.firstValid(segment, frames.positionBehind(lsn), 0, blocks);
         }
-    }
-
-    /** Whether a header of zeros stands here before something else. A value's bytes may look like that too. */
-    private boolean looksWithdrawn(long lsn) throws IOException {
-        if (!frames.read(lsn, Blocks.BLOCK_BYTES)) {
-            return false;
-        }
-        ByteBuffer block = frames.window().slice(frames.at(lsn), Blocks.BLOCK_BYTES);
-        int different = block.mismatch(ByteBuffer.allocate(Blocks.BLOCK_BYTES));
-        return different >= FrameLayout.HEADER_BYTES;
     }
 
     private void refuse(End found, long validLsn) throws IOException {
@@ -225,7 +215,8 @@ public final class LogScanner {
         long position = found.position();
         long skipped = frames.firstBehind(position);
         boolean isThere = skipped < known
-                && frames.fieldsRight(skipped, found.previousLsn()) > frames.fieldsRight(position, found.previousLsn());
+                && frames.fieldsRight(skipped, found.last().lsn())
+                        > frames.fieldsRight(position, found.last().lsn());
         return isThere ? skipped : position;
     }
 

@@ -14,13 +14,19 @@ import java.util.concurrent.locks.StampedLock;
  * waits for the readers that are copying, and later ones find the segment gone.
  */
 final class LogSegment {
+    private final long number;
     private final StoreFile file;
     private final MappedFile mapping;
     private final StampedLock readers = new StampedLock();
 
-    LogSegment(StoreFile file) throws IOException {
+    LogSegment(long number, StoreFile file) throws IOException {
+        this.number = number;
         this.file = file;
         this.mapping = file.map();
+    }
+
+    long number() {
+        return number;
     }
 
     StoreFile file() {

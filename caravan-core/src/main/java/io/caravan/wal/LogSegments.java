@@ -5,6 +5,7 @@ import io.caravan.format.Blocks;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The log's segment files: preallocated ahead of need, recycled when no checkpoint needs them any more.
@@ -32,6 +34,10 @@ public final class LogSegments implements AutoCloseable {
     /** Number of a file behind the last segment that a failed call may have left, or -1. */
     private long leftover = -1;
 
+    private @Nullable ForcedLsn forced;
+    /** The segment that was read last, which is mostly the one that is read next. It may have been closed. */
+    private volatile @Nullable LogSegment lastRead;
+
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
         this.storage = storage;
         this.geometry = geometry;
@@ -46,7 +52,7 @@ public final class LogSegments implements AutoCloseable {
     public void open(long segment) throws IOException {
         StoreFile file = storage.open(FileNames.LOG.of(segment));
         try {
-            files.put(segment, new LogSegment(file));
+            files.put(segment, new LogSegment(segment, file));
         } catch (IOException | RuntimeException failed) {
             file.close();
             throw failed;
@@ -69,7 +75,7 @@ public final class LogSegments implements AutoCloseable {
         StoreFile file = file(segment);
         ByteBuffer block = newBlock();
         file.read(block, 0);
-        FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, header(segment), file.path());
+        FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, fields(segment), file.path());
     }
 
     /** Whether the segment's file is there. */
@@ -88,8 +94,17 @@ public final class LogSegments implements AutoCloseable {
 
     /** Adds what the log has from a position on to a buffer; false when it is no longer there. */
     public boolean copy(long lsn, ByteBuffer target, int bytes) {
-        LogSegment found = files.get(geometry.segmentOf(lsn));
-        return found != null && found.copy(geometry.offsetOf(lsn), target, bytes);
+        long number = geometry.segmentOf(lsn);
+        LogSegment last = lastRead;
+        if (last != null && last.number() == number && last.copy(geometry.offsetOf(lsn), target, bytes)) {
+            return true;
+        }
+        LogSegment found = files.get(number);
+        if (found == null || !found.copy(geometry.offsetOf(lsn), target, bytes)) {
+            return false;
+        }
+        lastRead = found;
+        return true;
     }
 
     /** The path of a segment's file, whether it is there or not. */
@@ -172,25 +187,69 @@ public final class LogSegments implements AutoCloseable {
         writeHeader(file(segment), segment);
     }
 
-    /** Invalidates the frame that starts here, whether it is valid or not; forces nothing. */
-    public void withdraw(long lsn) throws IOException {
-        file(geometry.segmentOf(lsn)).write(ByteBuffer.allocate(FrameLayout.HEADER_BYTES), geometry.offsetOf(lsn));
+    /**
+     * Makes the log durable up to its end, as it was read. A process that was killed may have left frames in the operating
+     * system's memory, and if a force of its had failed, a second one would not notice (Rebello et al., "Can Applications
+     * Recover from fsync Failures?", ATC 2020). So those that it did not know to be forced are written again, byte for
+     * byte. None of them was acknowledged as forced.
+     *
+     * @param start of the log that is needed
+     * @throws IOException when the disk fails, or the frames are not what they were when they were read
+     */
+    public void settle(long start, LogScanner.End end) throws IOException {
+        ForcedLsn opened = ForcedLsn.open(storage, storeId);
+        forced = opened;
+        writeAgain(Math.max(start, opened.lsn()), end);
+        long last = geometry.segmentOf(end.position());
+        for (long segment :
+                files.subMap(geometry.segmentOf(start), true, last, true).keySet()) {
+            file(segment).force();
+        }
+        opened.put(end.position());
     }
 
-    /** Withdraws a frame once more that looks withdrawn, or as if it had never been written. */
-    public void withdrawAgain(long lsn) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(FrameLayout.HEADER_BYTES);
-        file(geometry.segmentOf(lsn)).read(header, geometry.offsetOf(lsn));
-        if (header.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
-            withdraw(lsn);
+    /** Writes the frames from a position on again, from the bytes that are checked: they may be gone when they are read once more. */
+    private void writeAgain(long from, LogScanner.End end) throws IOException {
+        LogFrames frames = new LogFrames(
+                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.READ_AHEAD_BYTES);
+        Link previous = null;
+        long position = from;
+        while (position < end.position()) {
+            long lsn = previous == null ? frames.firstFrom(position) : frames.following(position, previous);
+            if (lsn == LogFrames.NOWHERE) {
+                break;
+            }
+            file(geometry.segmentOf(lsn)).write(frames.frameAt(lsn), geometry.offsetOf(lsn));
+            previous = frames.linkOf(lsn);
+            position = frames.positionBehind(lsn);
+        }
+        if (from < end.position() && !end.last().equals(previous)) {
+            throw new IOException(describe(geometry.segmentOf(position)) + " has changed at LSN " + position
+                    + " while it was read, after a force that had failed; open the store again");
         }
     }
 
-    /** What the frame at this position says of the one before it. */
+    /** Notes that the log is forced up to this position, for an opening after the process is killed. */
+    void forcedUpTo(long lsn) throws IOException {
+        if (forced != null) {
+            forced.put(lsn);
+        }
+    }
+
+    /** The frame at this position, as the one behind it names it. */
+    public Link link(long lsn) throws IOException {
+        return FrameLayout.link(header(lsn), 0);
+    }
+
+    /** LSN of the frame before the one at this position. */
     public long previousLsn(long lsn) throws IOException {
-        ByteBuffer previous = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        file(geometry.segmentOf(lsn)).read(previous, geometry.offsetOf(lsn) + FrameLayout.PREVIOUS_LSN);
-        return previous.getLong(0);
+        return header(lsn).getLong(FrameLayout.PREVIOUS_LSN);
+    }
+
+    private ByteBuffer header(long lsn) throws IOException {
+        ByteBuffer frame = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        file(geometry.segmentOf(lsn)).read(frame, geometry.offsetOf(lsn));
+        return frame.flip();
     }
 
     /** Deletes the last segment, in which nothing is. First removes a file that a failed call has left behind it. */
@@ -208,12 +267,12 @@ public final class LogSegments implements AutoCloseable {
 
     private void writeHeader(StoreFile file, long segment) throws IOException {
         ByteBuffer block = newBlock();
-        FileHeader.put(block, FileHeader.Kind.LOG_SEGMENT, header(segment));
+        FileHeader.put(block, FileHeader.Kind.LOG_SEGMENT, fields(segment));
         file.write(block, 0);
         file.force();
     }
 
-    private FileHeader.Fields header(long segment) {
+    private FileHeader.Fields fields(long segment) {
         return new FileHeader.Fields(storeId, segment, geometry.segmentBytes());
     }
 
@@ -236,6 +295,9 @@ public final class LogSegments implements AutoCloseable {
             }
         }
         files.clear();
+        if (forced != null) {
+            forced.close();
+        }
         if (first != null) {
             throw first;
         }

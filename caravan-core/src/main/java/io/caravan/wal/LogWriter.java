@@ -1,6 +1,7 @@
 package io.caravan.wal;
 
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -16,30 +17,26 @@ public final class LogWriter {
 
     private final LogSegments segments;
     private final long storeId;
-    private long previousLsn;
+    /** The term of this writer's own frames: higher than that of any frame before. */
+    private int term;
+
+    private Link last;
+    /** Where the last frame ends. */
+    private long position;
     /** The oldest segment with frames that are not forced; a forced segment may be recycled at any time. */
-    private long firstUnforcedSegment;
+    private long firstUnforcedSegment = NONE;
 
-    private long lastWrittenSegment;
-
-    /** The oldest frame that this writer has written and not forced. */
-    private long firstUnforcedLsn = NONE;
+    private long lastWrittenSegment = NONE;
 
     private volatile @Nullable IOException forceFailure;
 
-    /**
-     * A writer that goes on where a recovery ended.
-     *
-     * @param start where the recovery's replay started
-     * @param end the log's end; frames before it may never have been forced by the process that wrote them
-     */
-    public LogWriter(LogSegments segments, long storeId, long start, LogScanner.End end) {
+    /** A writer that goes on where a recovery ended, once the log is forced up to there. */
+    public LogWriter(LogSegments segments, long storeId, LogScanner.End end) {
         this.segments = segments;
         this.storeId = storeId;
-        this.previousLsn = end.previousLsn();
-        boolean replayed = end.frames() > 0;
-        this.firstUnforcedSegment = replayed ? segments.geometry().segmentOf(start) : NONE;
-        this.lastWrittenSegment = replayed ? segments.geometry().segmentOf(end.previousLsn()) : NONE;
+        this.term = end.term() + 1;
+        this.last = end.last();
+        this.position = end.position();
     }
 
     /**
@@ -48,8 +45,12 @@ public final class LogWriter {
      * @param alone whether nobody else has the frames: then this one says whether all before it are forced
      */
     public ByteBuffer seal(LogBuffer frame, boolean alone) {
-        int magic = alone && firstUnforcedSegment != NONE ? FrameLayout.MAGIC_BEHIND_UNFORCED : FrameLayout.MAGIC_VALUE;
-        return frame.seal(magic, storeId, segments.geometry().segmentOf(frame.baseLsn()), previousLsn);
+        if (!frame.filled()) {
+            boolean behindUnforced = alone && firstUnforcedSegment != NONE;
+            int magic = behindUnforced ? FrameLayout.MAGIC_BEHIND_UNFORCED : FrameLayout.MAGIC_VALUE;
+            frame.seal(magic, storeId, term, last);
+        }
+        return frame.padded();
     }
 
     /** Hands a sealed frame to the operating system. Returns the bytes written. */
@@ -59,13 +60,12 @@ public final class LogWriter {
         long segment = geometry.segmentOf(lsn);
         int count = sealed.remaining();
         segments.file(segment).write(sealed, geometry.offsetOf(lsn));
-        previousLsn = lsn;
+        last = FrameLayout.link(frame.memory(), 0);
+        term = Math.max(term, frame.filled() ? last.term() + 1 : last.term());
+        position = geometry.positionAfter(frame.endLsn());
         lastWrittenSegment = segment;
         if (firstUnforcedSegment == NONE) {
             firstUnforcedSegment = segment;
-        }
-        if (firstUnforcedLsn == NONE) {
-            firstUnforcedLsn = lsn;
         }
         return count;
     }
@@ -80,12 +80,14 @@ public final class LogWriter {
             for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
                 segments.file(segment).force();
             }
+            // A force by another handle may have failed meanwhile.
+            requireForcesWork();
+            segments.forcedUpTo(position);
         } catch (IOException failed) {
             forceFailed(failed);
         }
         requireForcesWork();
         firstUnforcedSegment = NONE;
-        firstUnforcedLsn = NONE;
     }
 
     /**
@@ -107,16 +109,5 @@ public final class LogWriter {
     /** Whether a force of the log has failed. On any thread. */
     public boolean forceHasFailed() {
         return forceFailure != null;
-    }
-
-    /** Makes the frames invalid that were written since the last force, newest first, because theirs has failed; forces nothing. */
-    public void withdraw() throws IOException {
-        long lsn = previousLsn;
-        while (firstUnforcedLsn != NONE && lsn >= firstUnforcedLsn) {
-            long before = segments.previousLsn(lsn);
-            segments.withdraw(lsn);
-            lsn = before;
-        }
-        firstUnforcedLsn = NONE;
     }
 }

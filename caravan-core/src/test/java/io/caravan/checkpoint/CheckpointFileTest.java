@@ -9,6 +9,7 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
@@ -71,7 +72,18 @@ class CheckpointFileTest {
 
     private static CheckpointHeader header(long lists, long entries) {
         return new CheckpointHeader(
-                FileHeader.NEWEST_VERSION, NUMBER, -99, 4096, 8192, -1, lists, entries, 32_768, 65_536, 3, PARTITIONS);
+                FileHeader.NEWEST_VERSION,
+                NUMBER,
+                -99,
+                4096,
+                8192,
+                new FrameLayout.Link(-1, 0xCAFE, 7),
+                lists,
+                entries,
+                32_768,
+                65_536,
+                3,
+                PARTITIONS);
     }
 
     private static CheckpointHeader read(DirectoryImage image, Map<Integer, List<Listed>> partitions)

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
-import io.caravan.format.FrameLayout.Identity;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
@@ -32,61 +32,59 @@ import org.junit.jupiter.api.Test;
 @Patient
 class Invariant05RecycledFramesNeverPassTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(FaultyStore.LOG_SEGMENT_BYTES);
-    private static final Identity IDENTITY = new Identity(GEOMETRY.firstFrame(7), 0x5EED, 7);
+    private static final long LSN = GEOMETRY.firstFrame(7);
+    private static final long STORE = 0x5EED;
 
     private static ByteBuffer segmentWithAFrame() {
         ByteBuffer frame = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         frame.put(FrameLayout.HEADER_BYTES, bytes("sixteen bytes it"));
-        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, 16, 1);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, STORE, LSN, 1, Link.NONE, 16, 1);
         ByteBuffer segment = ByteBuffer.allocate(GEOMETRY.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
-        segment.put(GEOMETRY.offsetOf(IDENTITY.lsn()), frame.array());
+        segment.put(GEOMETRY.offsetOf(LSN), frame.array());
         return segment;
     }
 
     @Test
     void aFrameIsValidWhereItWasWritten() {
-        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(IDENTITY.lsn()), IDENTITY))
+        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), STORE, LSN))
                 .isTrue();
     }
 
     @Test
     void aFrameIsNotValidAnywhereElse() {
         ByteBuffer segment = segmentWithAFrame();
-        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
+        int at = GEOMETRY.offsetOf(LSN);
         segment.put(at + Blocks.BLOCK_BYTES, segment, at, Blocks.BLOCK_BYTES);
-        long copyLsn = IDENTITY.lsn() + Blocks.BLOCK_BYTES;
-        assertThat(FrameLayout.valid(segment, at + Blocks.BLOCK_BYTES, new Identity(copyLsn, 0x5EED, 7)))
+        long copyLsn = LSN + Blocks.BLOCK_BYTES;
+        assertThat(FrameLayout.valid(segment, at + Blocks.BLOCK_BYTES, STORE, copyLsn))
                 .isFalse();
     }
 
     @Test
     void aFrameIsNotValidInARecycledSegment() {
-        Identity sameOffsetLater = new Identity(GEOMETRY.firstFrame(9), 0x5EED, 9);
-        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(IDENTITY.lsn()), sameOffsetLater))
+        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), STORE, GEOMETRY.firstFrame(9)))
                 .isFalse();
     }
 
     @Test
     void aFrameOfAnotherStoreIsNotValid() {
-        Identity otherStore = new Identity(IDENTITY.lsn(), 0xBAD, IDENTITY.segment());
-        Identity otherSegment = new Identity(IDENTITY.lsn(), 0x5EED, IDENTITY.segment() + 1);
-        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
-        assertThat(FrameLayout.valid(segmentWithAFrame(), at, otherStore)).isFalse();
-        assertThat(FrameLayout.valid(segmentWithAFrame(), at, otherSegment)).isFalse();
+        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), 0xBAD, LSN))
+                .isFalse();
     }
 
     /** Not even when somebody corrects the fields: they are all inside the checksum. */
     @Test
-    void lsnStoreAndSegmentAreInsideTheChecksum() {
-        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
-        for (int field : new int[] {FrameLayout.LSN, FrameLayout.STORE_ID, FrameLayout.SEGMENT}) {
+    void lsnAndStoreAreInsideTheChecksum() {
+        int at = GEOMETRY.offsetOf(LSN);
+        for (int field : new int[] {FrameLayout.LSN, FrameLayout.STORE_ID}) {
             ByteBuffer segment = segmentWithAFrame();
             segment.putLong(at + field, segment.getLong(at + field) + 1);
-            Identity corrected = new Identity(
-                    segment.getLong(at + FrameLayout.LSN),
-                    segment.getLong(at + FrameLayout.STORE_ID),
-                    segment.getLong(at + FrameLayout.SEGMENT));
-            assertThat(FrameLayout.valid(segment, at, corrected)).isFalse();
+            assertThat(FrameLayout.valid(
+                            segment,
+                            at,
+                            segment.getLong(at + FrameLayout.STORE_ID),
+                            segment.getLong(at + FrameLayout.LSN)))
+                    .isFalse();
         }
     }
 

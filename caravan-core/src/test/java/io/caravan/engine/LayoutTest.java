@@ -7,6 +7,7 @@ import io.caravan.StoreLayout;
 import io.caravan.StoreLayout.HeapSegment;
 import io.caravan.StoreStats.Distribution;
 import io.caravan.collections.SlotTable;
+import io.caravan.format.Region;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.testing.MemoryStorage;
 import java.nio.ByteBuffer;
@@ -43,6 +44,17 @@ class LayoutTest {
             assertThat(segment.largestHoleBytes()).isEqualTo(segment.freeBytes());
             assertThat(segment.pinnedBytes()).isZero();
             assertThat(moved.log().lastSegment()).isGreaterThan(moved.log().currentSegment());
+        }
+    }
+
+    /** Regions tell the positions of so long a log apart, and of no longer one. */
+    @Test
+    void aCheckpointComesWhateverTheFloor() throws Exception {
+        try (FaultyStore store = FaultyStore.open(
+                FaultyStore.small().checkpointFloorBytes(Long.MAX_VALUE).build(),
+                new MemoryStorage(),
+                System::nanoTime)) {
+            assertThat(store.engine.layout().log().checkpointAtBytes()).isEqualTo(Region.MAX_LOG_BYTES / 2);
         }
     }
 

@@ -24,7 +24,8 @@ class FormatDocumentTest {
             RecordLayout.class,
             EntryLayout.class,
             Region.class,
-            CheckpointLayout.class);
+            CheckpointLayout.class,
+            ForcedLsnLayout.class);
 
     static final List<FormatTables.Layout> LAYOUTS = List.of(
             new FormatTables.Layout("FileHeader", FileHeader.class, ""),
@@ -33,7 +34,8 @@ class FormatDocumentTest {
             new FormatTables.Layout("EntryLayout", EntryLayout.class, ""),
             new FormatTables.Layout("CheckpointLayout", CheckpointLayout.class, ""),
             new FormatTables.Layout("CheckpointLayout.SECTION", CheckpointLayout.class, "SECTION_"),
-            new FormatTables.Layout("CheckpointLayout.PIECE", CheckpointLayout.class, "PIECE_"));
+            new FormatTables.Layout("CheckpointLayout.PIECE", CheckpointLayout.class, "PIECE_"),
+            new FormatTables.Layout("ForcedLsnLayout", ForcedLsnLayout.class, ""));
 
     private static final FormatTables TABLES = new FormatTables(CLASSES, LAYOUTS, "constants");
 

@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Every layout there and back, and each numbered condition of validity broken alone. */
 class LayoutsTest {
     private static final FileHeader.Fields FIELDS = new FileHeader.Fields(0x1234_5678_9ABCL, 7, 32_768);
-    private static final FrameLayout.Identity IDENTITY = new FrameLayout.Identity(36_864, -5, 1);
+    private static final long LSN = 36_864;
+    private static final long STORE = -5;
+    private static final FrameLayout.Link PREVIOUS = new FrameLayout.Link(32_768, 0xCAFE, 3);
     private static final int AT = 4096;
 
     private static ByteBuffer newBuffer(int bytes) {
@@ -121,31 +123,37 @@ class LayoutsTest {
         for (int i = 0; i < payloadBytes; i++) {
             frame.put(FrameLayout.HEADER_BYTES + i, (byte) i);
         }
-        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, 32_768, payloadBytes, 3);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, STORE, LSN, 4, PREVIOUS, payloadBytes, 3);
         return segment;
     }
 
     private static void sealFrame(ByteBuffer segment) {
-        int covered = FrameLayout.HEADER_BYTES - FrameLayout.LSN + segment.getInt(AT + FrameLayout.PAYLOAD_BYTES);
-        segment.putInt(AT + FrameLayout.CRC, Checksums.crc32c(segment, AT + FrameLayout.LSN, covered));
+        int payloadBytes = segment.getInt(AT + FrameLayout.PAYLOAD_BYTES);
+        segment.putInt(AT + FrameLayout.CRC, FrameLayout.checksum(segment, AT, payloadBytes));
     }
 
-    /** A sector may be torn within the magic, and the older frame that stood there have had another. */
-    @ParameterizedTest
-    @ValueSource(ints = {FrameLayout.MAGIC_VALUE, FrameLayout.MAGIC_BEHIND_UNFORCED})
-    void aFrameIsNotValidWithTheOtherMagic(int magic) {
-        ByteBuffer segment = segmentWithFrame(16);
-        ByteBuffer frame = segment.slice(AT, segment.limit() - AT).order(ByteOrder.LITTLE_ENDIAN);
-        FrameLayout.seal(frame, magic, IDENTITY, 32_768, 16, 3);
-        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isTrue();
-        assertThat(FrameLayout.afterForce(segment, AT)).isEqualTo(magic == FrameLayout.MAGIC_VALUE);
-        int other = FrameLayout.MAGIC_VALUE ^ FrameLayout.MAGIC_BEHIND_UNFORCED ^ magic;
-        for (int torn = 1; torn <= Integer.BYTES; torn++) {
-            ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            segment.put(AT, bytes.putInt(0, magic).array());
-            segment.put(AT, bytes.putInt(0, other).array(), 0, torn);
-            boolean same = segment.getInt(AT) == magic;
-            assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isEqualTo(same);
+    /** A sector may be torn within the magic or behind it, and the older frame that stood there have had another. */
+    @Test
+    void aFrameIsNotValidWithAnotherMagic() {
+        int[] magics = {
+            FrameLayout.MAGIC_VALUE,
+            FrameLayout.MAGIC_BEHIND_UNFORCED,
+            FrameLayout.OLD_MAGIC_VALUE,
+            FrameLayout.OLD_MAGIC_BEHIND_UNFORCED
+        };
+        for (int magic : magics) {
+            ByteBuffer segment = segmentWithFrame(16).putInt(AT, magic);
+            sealFrame(segment);
+            assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isTrue();
+            for (int other : magics) {
+                for (int torn = 1; torn <= Integer.BYTES; torn++) {
+                    ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+                    segment.put(AT, bytes.putInt(0, magic).array());
+                    segment.put(AT, bytes.putInt(0, other).array(), 0, torn);
+                    boolean same = segment.getInt(AT) == magic;
+                    assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isEqualTo(same);
+                }
+            }
         }
     }
 
@@ -153,22 +161,24 @@ class LayoutsTest {
     @ValueSource(ints = {0, 1, 8, 4048, 2 * 4096 - FrameLayout.HEADER_BYTES})
     void aFrameIsValidWhereItWasSealed(int payloadBytes) {
         ByteBuffer segment = segmentWithFrame(payloadBytes);
-        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isTrue();
-        assertThat(segment.getLong(AT + FrameLayout.PREVIOUS_LSN)).isEqualTo(32_768);
+        assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isTrue();
+        assertThat(FrameLayout.follows(segment, AT, PREVIOUS)).isTrue();
+        assertThat(FrameLayout.link(segment, AT))
+                .isEqualTo(new FrameLayout.Link(LSN, segment.getInt(AT + FrameLayout.CRC), 4));
         assertThat(segment.getInt(AT + FrameLayout.RECORD_COUNT)).isEqualTo(3);
     }
 
     @Test
     void frameCondition1TheMagicIsRight() {
         ByteBuffer segment = segmentWithFrame(64).putInt(AT + FrameLayout.MAGIC, FrameLayout.MAGIC_VALUE + 1);
-        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isFalse();
+        assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
     void frameCondition2TheLsnIsThePosition() {
-        ByteBuffer segment = segmentWithFrame(64).putLong(AT + FrameLayout.LSN, IDENTITY.lsn() + 4096);
+        ByteBuffer segment = segmentWithFrame(64).putLong(AT + FrameLayout.LSN, LSN + 4096);
         sealFrame(segment);
-        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isFalse();
+        assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
@@ -176,20 +186,19 @@ class LayoutsTest {
         for (int bytes :
                 new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 2 * 4096 - FrameLayout.HEADER_BYTES + 1}) {
             ByteBuffer segment = segmentWithFrame(64).putInt(AT + FrameLayout.PAYLOAD_BYTES, bytes);
-            assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isFalse();
+            assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
         }
-        assertThat(FrameLayout.valid(segmentWithFrame(64).limit(AT + 40), AT, IDENTITY))
+        assertThat(FrameLayout.valid(segmentWithFrame(64).limit(AT + 40), AT, STORE, LSN))
                 .isFalse();
-        assertThat(FrameLayout.valid(segmentWithFrame(64).limit(AT - 1), AT, IDENTITY))
+        assertThat(FrameLayout.valid(segmentWithFrame(64).limit(AT - 1), AT, STORE, LSN))
                 .isFalse();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {FrameLayout.STORE_ID, FrameLayout.SEGMENT})
-    void frameCondition4StoreAndSegmentAreRight(int field) {
-        ByteBuffer segment = segmentWithFrame(64).putLong(AT + field, 99);
+    @Test
+    void frameCondition4TheStoreIsRight() {
+        ByteBuffer segment = segmentWithFrame(64).putLong(AT + FrameLayout.STORE_ID, 99);
         sealFrame(segment);
-        assertThat(FrameLayout.valid(segment, AT, IDENTITY)).isFalse();
+        assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
@@ -197,10 +206,45 @@ class LayoutsTest {
         for (int at = 0; at < FrameLayout.HEADER_BYTES + 64; at++) {
             ByteBuffer segment = segmentWithFrame(64);
             segment.put(AT + at, (byte) (segment.get(AT + at) ^ 0x10));
-            assertThat(FrameLayout.valid(segment, AT, IDENTITY))
+            assertThat(FrameLayout.valid(segment, AT, STORE, LSN))
                     .as("byte " + at)
                     .isFalse();
         }
+    }
+
+    @Test
+    void aFrameFollowsOnlyTheOneThatItNames() {
+        ByteBuffer segment = segmentWithFrame(16);
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(28_672, 0xCAFE, 3)))
+                .isFalse();
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(32_768, 0xBEEF, 3)))
+                .isFalse();
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(32_768, 0xCAFE, 5)))
+                .isFalse();
+    }
+
+    /** Whose checksum a checkpoint of an earlier version does not tell. */
+    @Test
+    void aFrameFollowsOneOfAnEarlierVersionByItsLsn() {
+        ByteBuffer segment = segmentWithFrame(16);
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(32_768, 0xBEEF, 0)))
+                .isTrue();
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(28_672, 0xCAFE, 0)))
+                .isFalse();
+    }
+
+    /** As versions 2 and 3 of the format wrote it: the segment's number is in the place of term and checksum. */
+    @ParameterizedTest
+    @ValueSource(ints = {FrameLayout.OLD_MAGIC_VALUE, FrameLayout.OLD_MAGIC_BEHIND_UNFORCED})
+    void aFrameOfAnEarlierVersionIsValidAndHasTheTermZero(int magic) {
+        ByteBuffer segment = segmentWithFrame(16).putInt(AT, magic).putLong(AT + FrameLayout.TERM, 9);
+        sealFrame(segment);
+        assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isTrue();
+        assertThat(FrameLayout.term(segment, AT)).isZero();
+        assertThat(FrameLayout.afterForce(segment, AT)).isEqualTo(magic == FrameLayout.OLD_MAGIC_VALUE);
+        assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(32_768, 0xBEEF, 0)))
+                .isTrue();
+        assertThat(FrameLayout.follows(segment, AT, PREVIOUS)).isFalse();
     }
 
     // Records
@@ -220,11 +264,11 @@ class LayoutsTest {
         int emptyAt = deleteAt + RecordLayout.DELETE_BYTES;
         RecordLayout.putAppend(frame, emptyAt, 1, 0, 1, 0);
         int end = emptyAt + RecordLayout.appendBytes(0);
-        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, end - at, 4);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, STORE, LSN, 4, FrameLayout.Link.NONE, end - at, 4);
 
         List<String> records = new ArrayList<>();
-        RecordLayout.forEachInFrame(frame, 0, IDENTITY.lsn(), visitorOf(records));
-        long lsn = IDENTITY.lsn();
+        RecordLayout.forEachInFrame(frame, 0, LSN, visitorOf(records));
+        long lsn = LSN;
         assertThat(records)
                 .containsExactly(
                         "append " + (lsn + at) + " -3 17 " + (lsn + at + RecordLayout.ENTRY) + " "

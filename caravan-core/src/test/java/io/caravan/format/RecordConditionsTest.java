@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Each numbered condition of a valid record broken alone, in a frame whose checksum does not matter any more. */
 class RecordConditionsTest {
-    private static final FrameLayout.Identity IDENTITY = new FrameLayout.Identity(36_864, -5, 1);
+    private static final long LSN = 36_864;
     private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
     private static final int SECOND_RECORD = FIRST_RECORD + RecordLayout.DELETE_BYTES;
 
@@ -33,16 +33,16 @@ class RecordConditionsTest {
         RecordLayout.putDelete(frame, at, 1);
         RecordLayout.putAppend(frame, at + RecordLayout.DELETE_BYTES, 1, 0, 7, 5);
         int payload = RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(5);
-        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, IDENTITY, FrameLayout.NO_FRAME, payload, 2);
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, -5, LSN, 1, FrameLayout.Link.NONE, payload, 2);
         edit.accept(frame);
-        RecordLayout.forEachInFrame(frame, 0, IDENTITY.lsn(), NOBODY);
+        RecordLayout.forEachInFrame(frame, 0, LSN, NOBODY);
     }
 
     private static void assertInvalid(int recordAt, String problem, Consumer<ByteBuffer> edit) {
         assertThatExceptionOfType(InvalidRecordException.class)
                 .isThrownBy(() -> walkEdited(edit))
                 .withMessageContaining(problem)
-                .satisfies(invalid -> assertThat(invalid.lsn()).isEqualTo(IDENTITY.lsn() + recordAt));
+                .satisfies(invalid -> assertThat(invalid.lsn()).isEqualTo(LSN + recordAt));
     }
 
     @Test

@@ -48,7 +48,7 @@ public final class ForgedStore {
     private final LogWriter writer;
     private final Map<Long, Place> lists = new HashMap<>();
     private long tail = LOG.firstFrame(0);
-    private long lastLsn = FrameLayout.NO_FRAME;
+    private FrameLayout.Link last = FrameLayout.Link.NONE;
     private long address = HEAP.firstAddress(0);
     private long checkpoints;
 
@@ -62,7 +62,7 @@ public final class ForgedStore {
         for (int i = 0; i < HEAP_SEGMENTS; i++) {
             heap.createNext();
         }
-        writer = new LogWriter(log, STORE_ID, tail, new LogScanner.End(tail, FrameLayout.NO_FRAME, 0, false));
+        writer = new LogWriter(log, STORE_ID, new LogScanner.End(tail, last, 0, false));
         writeCheckpoint(new ListIndex());
         frame.place(tail, LOG);
     }
@@ -145,7 +145,7 @@ public final class ForgedStore {
             throw new IllegalStateException("the frame does not fit its segment: it was placed at its first record");
         }
         writer.write(frame, writer.seal(frame, false));
-        lastLsn = frame.baseLsn();
+        last = FrameLayout.link(frame.memory(), 0);
         startFrame(LOG.positionAfter(frame.endLsn()));
         return this;
     }
@@ -185,7 +185,7 @@ public final class ForgedStore {
                     STORE_ID,
                     tail,
                     tail,
-                    lastLsn,
+                    last,
                     checkpoint.lists(),
                     checkpoint.entries(),
                     LOG.segmentBytes(),

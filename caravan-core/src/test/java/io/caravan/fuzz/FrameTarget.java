@@ -78,7 +78,7 @@ public final class FrameTarget implements FuzzTarget {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         DirectoryImage image = sound;
         long lsn = ForgedStore.LOG.firstFrame(0);
-        long previous = FrameLayout.NO_FRAME;
+        FrameLayout.Link previous = FrameLayout.Link.NONE;
         while (input.remaining() >= FRAME_HEAD_BYTES) {
             int how = input.get();
             int records = input.getShort();
@@ -94,14 +94,15 @@ public final class FrameTarget implements FuzzTarget {
                 break;
             }
             image = with(image, file, new Made(how, lsn, previous, records, payload));
-            previous = lsn;
+            ByteBuffer segment = image.buffer(file);
+            previous = FrameLayout.link(segment, ForgedStore.LOG.offsetOf(lsn));
             lsn = ForgedStore.LOG.positionAfter(lsn + FrameLayout.HEADER_BYTES + payload.length);
         }
         return image;
     }
 
     /** A frame of the input and where it goes. */
-    private record Made(int how, long lsn, long previous, int records, byte[] payload) {
+    private record Made(int how, long lsn, FrameLayout.Link previous, int records, byte[] payload) {
         boolean is(int bit) {
             return (how & bit) != 0;
         }
@@ -112,10 +113,19 @@ public final class FrameTarget implements FuzzTarget {
             int at = ForgedStore.LOG.offsetOf(made.lsn());
             ByteBuffer frame = segment.slice(at, segment.limit() - at).order(ByteOrder.LITTLE_ENDIAN);
             frame.put(FrameLayout.HEADER_BYTES, made.payload());
-            var identity =
-                    new FrameLayout.Identity(made.lsn(), ForgedStore.STORE_ID, ForgedStore.LOG.segmentOf(made.lsn()));
-            long previous = made.is(HOW_BAD_PREVIOUS) ? made.previous() + 8 : made.previous();
-            FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, identity, previous, made.payload().length, made.records());
+            FrameLayout.Link previous = made.previous();
+            if (made.is(HOW_BAD_PREVIOUS)) {
+                previous = new FrameLayout.Link(previous.lsn() + 8, previous.crc(), previous.term());
+            }
+            FrameLayout.seal(
+                    frame,
+                    FrameLayout.MAGIC_VALUE,
+                    ForgedStore.STORE_ID,
+                    made.lsn(),
+                    1,
+                    previous,
+                    made.payload().length,
+                    made.records());
             if (made.is(HOW_HEADER_FROM_PAYLOAD)) {
                 int count = Math.min(FrameLayout.HEADER_BYTES, made.payload().length);
                 frame.put(0, made.payload(), 0, count);

@@ -210,7 +210,7 @@ class LiarsStoreTest {
                 like.storeId(),
                 like.startLsn(),
                 like.endLsn(),
-                like.previousLsn(),
+                like.previous(),
                 lists,
                 0,
                 like.logSegmentBytes(),

@@ -55,8 +55,7 @@ public final class Reseal {
     public static void frame(ByteBuffer file, int at) {
         int payload = file.getInt(at + FrameLayout.PAYLOAD_BYTES);
         if (payload >= 0 && payload <= file.limit() - at - FrameLayout.HEADER_BYTES) {
-            int covered = FrameLayout.HEADER_BYTES - FrameLayout.LSN + payload;
-            file.putInt(at + FrameLayout.CRC, Checksums.crc32c(file, at + FrameLayout.LSN, covered));
+            file.putInt(at + FrameLayout.CRC, FrameLayout.checksum(file, at, payload));
         }
     }
 }

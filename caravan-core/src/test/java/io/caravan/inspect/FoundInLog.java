@@ -13,7 +13,6 @@ final class FoundInLog implements LogVisitor {
     final List<Object> operations = new ArrayList<>();
     final List<Long> segments = new ArrayList<>();
     final List<CorruptStoreException> damage = new ArrayList<>();
-    final List<Long> withdrawn = new ArrayList<>();
     final List<List<Long>> missed = new ArrayList<>();
 
     record Appended(long id, Value value) {}
@@ -60,11 +59,6 @@ final class FoundInLog implements LogVisitor {
     @Override
     public void missed(long from, long to) {
         missed.add(List.of(from, to));
-    }
-
-    @Override
-    public void withdrawn(long lsn) {
-        withdrawn.add(lsn);
     }
 
     @Override

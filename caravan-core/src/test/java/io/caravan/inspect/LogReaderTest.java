@@ -1,12 +1,18 @@
 package io.caravan.inspect;
 
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.WriteBatch;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.FormerStore;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
@@ -14,7 +20,6 @@ import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.Value;
 import io.caravan.testing.WatchedThreading;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -190,26 +195,46 @@ class LogReaderTest {
         }
     }
 
+    /** The new frames name the old one as the store that wrote them knew it, and after a clean close that is its LSN alone. */
     @Test
-    void aFrameWhoseForceFailedIsTakenBack() throws Exception {
-        DirectoryImage image = SmallStore.build(directory).open();
-        Frame last = StoreAnatomy.of(image)
-                .frames()
-                .get(StoreAnatomy.of(image).frames().size() - 1);
-        MemoryStorage storage = new MemoryStorage(image);
+    void framesOfTwoVersionsFollowEachOther() throws Exception {
+        FormerStore.of("closed").writeTo(directory);
+        try (ListStore store =
+                DurableListStore.open(SmallStore.config(directory).build())) {
+            append(store, 77, "new");
+            append(store, 77, "newer");
+            try (LogReader reader = LogReader.open(directory, 0)) {
+                found.readAll(reader);
+            }
+        }
+        assertThat(found.damage).isEmpty();
+        assertThat(found.operations)
+                .endsWith(
+                        new FoundInLog.Appended(77, Value.of(0, bytes("new"))),
+                        new FoundInLog.Appended(77, Value.of(1, bytes("newer"))));
+    }
+
+    /** As opening does, which writes over them. */
+    @Test
+    void theLogEndsBeforeFramesThatAPowerCutHasCutOff() throws Exception {
+        DirectoryImage full;
+        try (ListStore store =
+                DurableListStore.open(SmallStore.config(directory).build())) {
+            append(store, 1, "forced");
+            for (String value : List.of("lost", "cut off")) {
+                WriteBatch batch = WriteBatch.create().append(1, bytes(value)).durability(Durability.PROCESS);
+                await(store.write(batch));
+            }
+            full = DirectoryImage.of(directory);
+        }
+        List<Frame> frames = StoreAnatomy.of(full).frames();
+        Frame lost = frames.get(frames.size() - 2);
+        MemoryStorage storage = new MemoryStorage(full.withFlip(lost.file(), lost.end() - 1));
         try (LogReader reader = LogReader.open(storage, 0)) {
             found.readAll(reader);
-            int before = found.lsns.size();
-            ByteBuffer header = image.buffer(last.file()).slice(last.offset(), FrameLayout.HEADER_BYTES);
-            storage.open(last.file()).write(ByteBuffer.allocate(FrameLayout.HEADER_BYTES), last.offset());
-            found.readAll(reader);
-            assertThat(found.withdrawn).containsExactly(last.lsn());
-            assertThat(reader.position()).isEqualTo(last.lsn());
-
-            storage.open(last.file()).write(header, last.offset());
-            found.readAll(reader);
-            assertThat(found.lsns).hasSizeGreaterThan(before);
-            assertThat(found.withdrawn).hasSize(1);
+            assertThat(found.damage).isEmpty();
+            assertThat(reader.position()).isEqualTo(lost.lsn());
         }
+        assertThat(found.operations).containsExactly(new FoundInLog.Appended(1, Value.of(0, bytes("forced"))));
     }
 }

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.UUID;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -105,6 +106,9 @@ public final class CrashStorage implements Storage {
 
     private final CrashDirectory directory;
     private final @Nullable PowerCut origin;
+    /** How often the power was lost. */
+    private final int boot;
+
     private long faultSeed;
     private volatile Director director = call -> Outcome.PASS;
 
@@ -114,24 +118,25 @@ public final class CrashStorage implements Storage {
      * @param faultSeed for what calls that fail halfway have done
      */
     public CrashStorage(long faultSeed) {
-        this(new CrashDirectory(new LinkedHashMap<>()), null, faultSeed);
+        this(new CrashDirectory(new LinkedHashMap<>()), null, 0, faultSeed);
     }
 
-    private CrashStorage(CrashDirectory directory, @Nullable PowerCut origin, long faultSeed) {
+    private CrashStorage(CrashDirectory directory, @Nullable PowerCut origin, int boot, long faultSeed) {
         this.directory = directory;
         this.origin = origin;
+        this.boot = boot;
         this.faultSeed = faultSeed;
     }
 
     /** What a power cut at this moment leaves: all of it durable, and a director that lets everything pass. */
     public synchronized CrashStorage powerCut(RandomGenerator choices) {
         PowerCut cut = new PowerCut(directory, choices);
-        return new CrashStorage(cut.remains(), cut, faultSeed);
+        return new CrashStorage(cut.remains(), cut, boot + 1, faultSeed);
     }
 
     /** What a kill of the process at this moment leaves, with a director that lets everything pass. */
     public synchronized CrashStorage processKill() {
-        return new CrashStorage(directory.afterKill(), origin, faultSeed);
+        return new CrashStorage(directory.afterKill(), origin, boot, faultSeed);
     }
 
     /** In words, what the power cut that this storage comes from has kept, lost, torn, garbled and undone. */
@@ -238,6 +243,11 @@ public final class CrashStorage implements Storage {
     @Override
     public long usableBytes() {
         return Long.MAX_VALUE;
+    }
+
+    @Override
+    public UUID bootId() {
+        return new UUID(0, boot);
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -263,6 +264,11 @@ public final class FaultStorage implements Storage {
     @Override
     public long usableBytes() throws IOException {
         return full ? 0 : usable == null ? inner.usableBytes() : usable.getAsLong();
+    }
+
+    @Override
+    public UUID bootId() throws IOException {
+        return inner.bootId();
     }
 
     @Override

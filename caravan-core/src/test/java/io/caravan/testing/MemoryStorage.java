@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.UUID;
 
 /**
  * A directory in memory, in two layers: what was written, which is what a reader sees, and what was forced, which is
@@ -89,11 +90,20 @@ public final class MemoryStorage implements Storage {
     private final Map<String, Content> files = new HashMap<>();
     private final Map<String, Content> forcedFiles = new HashMap<>();
     private volatile Runnable afterStep = () -> {};
+    /** How often the power was lost. */
+    private final int boot;
 
-    public MemoryStorage() {}
+    public MemoryStorage() {
+        this(0);
+    }
+
+    private MemoryStorage(int boot) {
+        this.boot = boot;
+    }
 
     /** A storage that has an image's files, durably, and keeps all changes to itself. */
     public MemoryStorage(DirectoryImage image) {
+        this(1);
         image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));
         forcedFiles.putAll(files);
     }
@@ -118,7 +128,7 @@ public final class MemoryStorage implements Storage {
 
     /** What a power cut at this moment would leave. */
     public synchronized MemoryStorage powerCut() {
-        MemoryStorage left = new MemoryStorage();
+        MemoryStorage left = new MemoryStorage(boot + 1);
         forcedFiles.forEach((name, content) -> left.files.put(name, content.afterPowerCut()));
         left.forcedFiles.putAll(left.files);
         return left;
@@ -126,7 +136,7 @@ public final class MemoryStorage implements Storage {
 
     /** What a kill of the process at this moment would leave; a power cut of that can still follow. */
     public synchronized MemoryStorage processKill() {
-        MemoryStorage left = new MemoryStorage();
+        MemoryStorage left = new MemoryStorage(boot);
         Map<Content, Content> copies = new HashMap<>();
         files.forEach((name, content) -> left.files.put(name, copies.computeIfAbsent(content, Content::afterKill)));
         forcedFiles.forEach(
@@ -183,6 +193,11 @@ public final class MemoryStorage implements Storage {
     @Override
     public long usableBytes() {
         return Long.MAX_VALUE;
+    }
+
+    @Override
+    public UUID bootId() {
+        return new UUID(0, boot);
     }
 
     @Override

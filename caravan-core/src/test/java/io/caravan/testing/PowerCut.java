@@ -1,5 +1,6 @@
 package io.caravan.testing;
 
+import io.caravan.format.FileNames;
 import io.caravan.testing.CrashDirectory.Change;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -37,8 +38,10 @@ final class PowerCut {
 
     private void chooseGarbledBlock() {
         int seen = 0;
-        for (CrashFile file : names.values()) {
-            BitSet blocks = file.writtenBlocks();
+        for (Map.Entry<String, CrashFile> named : names.entrySet()) {
+            CrashFile file = named.getValue();
+            // What is never forced would take the place of what matters in most cuts.
+            BitSet blocks = named.getKey().equals(FileNames.FORCED_LSN) ? new BitSet() : file.writtenBlocks();
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 if (choices.nextInt(++seen) == 0) {
                     garbledFile = file;

@@ -12,6 +12,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * A directory in memory on a disk of a certain size. Files are sparse: a block takes space when it is written first, and
@@ -67,6 +68,11 @@ public final class SmallDisk implements Storage {
         long bytes = freeBlocks * BLOCK_BYTES;
         meanwhile.run();
         return bytes;
+    }
+
+    @Override
+    public UUID bootId() {
+        return new UUID(0, 0);
     }
 
     @Override

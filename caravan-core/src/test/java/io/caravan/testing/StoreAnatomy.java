@@ -58,7 +58,7 @@ public record StoreAnatomy(
             end = new LogScanner(log, oldest.storeId())
                     .scan(
                             oldest.startLsn(),
-                            oldest.previousLsn(),
+                            oldest.previous(),
                             oldest.endLsn(),
                             OptionalLong.empty(),
                             (segment, at, lsn) -> {

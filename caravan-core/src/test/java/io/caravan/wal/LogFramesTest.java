@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
@@ -26,6 +27,8 @@ class LogFramesTest {
     private final LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
     private final List<Long> written = new ArrayList<>();
     private long tail = GEOMETRY.firstFrame(0);
+    private int term = 1;
+    private Link last = Link.NONE;
 
     @BeforeEach
     void makeASegment() throws IOException {
@@ -35,10 +38,10 @@ class LogFramesTest {
     /** Writes a frame of so many bytes. */
     private void write(int bytes) throws IOException {
         ByteBuffer frame = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        long previous = written.isEmpty() ? FrameLayout.NO_FRAME : written.get(written.size() - 1);
-        FrameLayout.Identity identity = new FrameLayout.Identity(tail, STORE, GEOMETRY.segmentOf(tail));
-        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, identity, previous, bytes - FrameLayout.HEADER_BYTES, 0);
+        int payloadBytes = bytes - FrameLayout.HEADER_BYTES;
+        FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, STORE, tail, term, last, payloadBytes, 0);
         segments.file(0).write(frame, tail);
+        last = FrameLayout.link(frame, 0);
         written.add(tail);
         tail = GEOMETRY.positionAfter(tail + bytes);
     }
@@ -55,11 +58,11 @@ class LogFramesTest {
     private List<Long> followed(LogFrames frames) throws IOException {
         List<Long> found = new ArrayList<>();
         long position = GEOMETRY.firstFrame(0);
-        long previous = FrameLayout.NO_FRAME;
+        Link previous = Link.NONE;
         long next = frames.following(position, previous);
         while (next != LogFrames.NOWHERE) {
             found.add(next);
-            previous = next;
+            previous = frames.linkOf(next);
             next = frames.following(frames.positionBehind(next), previous);
         }
         return found;
@@ -102,13 +105,30 @@ class LogFramesTest {
         assertThat(followed(frames)).containsExactly(written.get(0));
 
         List<Long> passed = new ArrayList<>();
-        assertThat(frames.firstValid(0, written.get(1), passed::add)).isEqualTo(written.get(2));
+        assertThat(frames.firstValid(0, written.get(1), 0, passed::add)).isEqualTo(written.get(2));
         assertThat(passed)
                 .containsExactly(
                         written.get(1), written.get(1) + Blocks.BLOCK_BYTES, written.get(1) + 2 * Blocks.BLOCK_BYTES);
-        assertThat(frames.fieldsRight(written.get(1), written.get(0))).isEqualTo(5);
-        assertThat(frames.firstValid(0, tail, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
-        assertThat(frames.firstValid(1, tail, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+        assertThat(frames.fieldsRight(written.get(1), written.get(0))).isEqualTo(4);
+        assertThat(frames.firstValid(0, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+        assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+    }
+
+    /** A frame that was cut off, behind one that has its place now and is as long as the one that was lost. */
+    @Test
+    void aFrameThatWasCutOffDoesNotFollow() throws IOException {
+        write(SMALL);
+        Link before = last;
+        write(SMALL);
+        write(SMALL);
+        tail = written.get(1);
+        last = before;
+        term = 2;
+        write(SMALL);
+        LogFrames frames = frames(LogFrames.READ_AHEAD_BYTES);
+        assertThat(followed(frames)).containsExactly(written.get(0), written.get(1));
+        assertThat(frames.validAt(written.get(2))).isTrue();
+        assertThat(frames.firstValid(0, tail, 2, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.RecordLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.FaultStorage;
@@ -34,8 +35,8 @@ class LogTest {
     private LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
     private final LogBuffer buffer = new LogBuffer(3 * Blocks.BLOCK_BYTES);
     private final List<Long> written = new ArrayList<>();
-    private LogWriter writer =
-            new LogWriter(segments, STORE, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
+    private final List<Link> links = new ArrayList<>();
+    private LogWriter writer = new LogWriter(segments, STORE, new LogScanner.End(START, Link.NONE, 0, false));
     private long tail = START;
 
     @BeforeEach
@@ -59,13 +60,19 @@ class LogTest {
         writer.write(buffer, writer.seal(buffer, true));
         writer.force();
         written.add(lsn);
+        links.add(segments.link(lsn));
         tail = GEOMETRY.positionAfter(buffer.endLsn());
         return lsn;
     }
 
+    /** How the frame behind names a frame that was written. */
+    private Link link(int frame) {
+        return links.get(frame);
+    }
+
     private record Scan(List<Long> frames, LogScanner.End end) {}
 
-    private static Scan scan(DirectoryImage image, long start, long previous, long needed) throws IOException {
+    private static Scan scan(DirectoryImage image, long start, Link previous, long needed) throws IOException {
         List<Long> frames = new ArrayList<>();
         try (LogSegments opened = new LogSegments(new MemoryStorage(image), GEOMETRY, STORE)) {
             for (String name : image.names("log-")) {
@@ -78,12 +85,12 @@ class LogTest {
     }
 
     private Scan scan() throws IOException {
-        return scan(storage.image(), START, FrameLayout.NO_FRAME, START);
+        return scan(storage.image(), START, Link.NONE, START);
     }
 
     @Test
     void anEmptyLogEndsWhereItStarts() throws IOException {
-        assertThat(scan().end()).isEqualTo(new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(START, Link.NONE, 0, false));
     }
 
     @Test
@@ -92,7 +99,7 @@ class LogTest {
             write(i % 3 + 1);
         }
         assertThat(scan().frames()).isEqualTo(written);
-        assertThat(scan().end()).isEqualTo(new LogScanner.End(tail, written.get(4), 5, false));
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(tail, link(4), 5, false));
         assertThat(GEOMETRY.segmentOf(written.get(3))).isEqualTo(1);
     }
 
@@ -111,11 +118,11 @@ class LogTest {
             write(1);
         }
         for (int i = 1; i < 5; i++) {
-            Scan scan = scan(storage.image(), written.get(i), written.get(i - 1), START);
+            Scan scan = scan(storage.image(), written.get(i), link(i - 1), START);
             assertThat(scan.frames()).isEqualTo(written.subList(i, 5));
         }
-        assertThat(scan(storage.image(), tail, written.get(4), tail).end())
-                .isEqualTo(new LogScanner.End(tail, written.get(4), 0, false));
+        assertThat(scan(storage.image(), tail, link(4), tail).end())
+                .isEqualTo(new LogScanner.End(tail, link(4), 0, false));
     }
 
     /** In the same segment, and skipped into the next; whatever of it was written. */
@@ -137,7 +144,7 @@ class LogTest {
         for (int kept = 0; kept < bytes - Long.BYTES; kept++) {
             int length = bytes - kept;
             DirectoryImage torn = whole.edited(file, segment -> segment.put(at + bytes - length, new byte[length]));
-            Scan scan = scan(torn, START, FrameLayout.NO_FRAME, START);
+            Scan scan = scan(torn, START, Link.NONE, START);
             assertThat(scan.frames()).as("torn after " + kept).isEqualTo(written.subList(0, written.size() - 1));
             assertThat(scan.end().position()).isEqualTo(GEOMETRY.positionAfter(end));
         }
@@ -153,7 +160,7 @@ class LogTest {
             int at = GEOMETRY.offsetOf(lsn);
             for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 2 * RecordLayout.DELETE_BYTES; offset++) {
                 DirectoryImage damaged = storage.image().withFlip(file, offset);
-                assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                assertThatThrownBy(() -> scan(damaged, START, Link.NONE, START))
                         .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                             assertThat(problem.file()).endsWith(file);
                             assertThat(problem.offset()).isEqualTo(at);
@@ -171,7 +178,7 @@ class LogTest {
         int at = GEOMETRY.offsetOf(skipped);
         for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 99; offset++) {
             DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), offset);
-            assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+            assertThatThrownBy(() -> scan(damaged, START, Link.NONE, START))
                     .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                         assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
                         assertThat(problem.offset()).isEqualTo(at);
@@ -184,7 +191,7 @@ class LogTest {
         write(2);
         int at = GEOMETRY.offsetOf(write(600));
         DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), at + 30);
-        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, tail))
+        assertThatThrownBy(() -> scan(damaged, START, Link.NONE, tail))
                 .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                     assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
                     assertThat(problem.offset()).isEqualTo(at);
@@ -201,7 +208,7 @@ class LogTest {
                 .edited(
                         FileNames.LOG.of(1),
                         file -> file.put(GEOMETRY.offsetOf(skipped), new byte[FrameLayout.HEADER_BYTES]));
-        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+        assertThatThrownBy(() -> scan(damaged, START, Link.NONE, START))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
     }
@@ -216,8 +223,8 @@ class LogTest {
             try (LogSegments opened = new LogSegments(new MemoryStorage(lie), wide, STORE)) {
                 opened.open(0);
                 LogScanner scanner = new LogScanner(opened, STORE);
-                assertThatThrownBy(() -> scanner.scan(
-                                START, FrameLayout.NO_FRAME, START, OptionalLong.empty(), (segment, at, lsn) -> {}))
+                assertThatThrownBy(() ->
+                                scanner.scan(START, Link.NONE, START, OptionalLong.empty(), (segment, at, lsn) -> {}))
                         .isInstanceOf(CorruptStoreException.class)
                         .hasMessageContainingAll(FileNames.LOG.of(0), "overlap here");
             }
@@ -228,13 +235,7 @@ class LogTest {
         for (int at = Blocks.BLOCK_BYTES; at < file.limit(); at += Blocks.BLOCK_BYTES) {
             ByteBuffer frame = file.slice(at, file.limit() - at).order(ByteOrder.LITTLE_ENDIAN);
             int payload = geometry.remaining(at) - FrameLayout.HEADER_BYTES;
-            FrameLayout.seal(
-                    frame,
-                    FrameLayout.MAGIC_VALUE,
-                    new FrameLayout.Identity(at, STORE, 0),
-                    FrameLayout.NO_FRAME,
-                    payload,
-                    0);
+            FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, STORE, at, 1, Link.NONE, payload, 0);
             frame.putInt(FrameLayout.CRC, ~frame.getInt(FrameLayout.CRC));
         }
     }
@@ -244,7 +245,7 @@ class LogTest {
     void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
         write(2);
         DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), 9000);
-        assertThatThrownBy(() -> scan(cut, START, FrameLayout.NO_FRAME, START))
+        assertThatThrownBy(() -> scan(cut, START, Link.NONE, START))
                 .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                     assertThat(problem.file()).endsWith(FileNames.LOG.of(0));
                     assertThat(problem.offset()).isEqualTo(9000);
@@ -254,9 +255,8 @@ class LogTest {
     @Test
     void aLogThatEndsBeforeACheckpointNeedsItIsRefused() throws IOException {
         write(2);
-        assertThat(scan(storage.image(), START, FrameLayout.NO_FRAME, tail).frames())
-                .isEqualTo(written);
-        assertThatThrownBy(() -> scan(storage.image(), START, FrameLayout.NO_FRAME, tail + 1))
+        assertThat(scan(storage.image(), START, Link.NONE, tail).frames()).isEqualTo(written);
+        assertThatThrownBy(() -> scan(storage.image(), START, Link.NONE, tail + 1))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
@@ -265,17 +265,18 @@ class LogTest {
     @Test
     void aValidFrameThatDoesNotFollowTheOneBeforeIsNotTaken() throws IOException {
         write(1);
-        writer = new LogWriter(segments, STORE, START, new LogScanner.End(START, 12_345, 0, false));
+        writer = new LogWriter(segments, STORE, new LogScanner.End(START, new Link(12_345, 0, 0), 0, false));
         write(1);
         assertThatThrownBy(this::scan)
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("the log goes on with one at LSN " + written.get(1));
-        assertThatThrownBy(() -> scan(storage.image(), START, 99, START)).isInstanceOf(CorruptStoreException.class);
+        assertThatThrownBy(() -> scan(storage.image(), START, new Link(99, 0, 0), START))
+                .isInstanceOf(CorruptStoreException.class);
     }
 
     @Test
     void anotherStoresFramesAreNone() throws IOException {
-        writer = new LogWriter(segments, STORE + 1, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
+        writer = new LogWriter(segments, STORE + 1, new LogScanner.End(START, Link.NONE, 0, false));
         write(1);
         assertThat(scan().frames()).isEmpty();
     }
@@ -299,8 +300,7 @@ class LogTest {
             segments.checkSize(segment);
             segments.checkHeader(segment);
         }
-        assertThat(scan(storage.image(), GEOMETRY.firstFrame(3), written.get(2), START)
-                        .frames())
+        assertThat(scan(storage.image(), GEOMETRY.firstFrame(3), link(2), START).frames())
                 .isEmpty();
         segments.deleteFirst();
         segments.deleteFirst();

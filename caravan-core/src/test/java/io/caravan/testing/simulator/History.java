@@ -158,7 +158,7 @@ final class History {
         certainUpTo(writes, Durability.SYNC);
     }
 
-    /** What was written and not forced may be gone: a force has failed, or it was withdrawn because of that. */
+    /** What was written and not forced may be gone: a force has failed. */
     void forceFailed() {
         written = forced;
         forceFailures++;
@@ -179,6 +179,11 @@ final class History {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, told)) {
             afterBase.removeFirst().operation().expect(base);
         }
+    }
+
+    /** Whether a write of this history survives any cut. */
+    boolean hasForced() {
+        return forced > 0;
     }
 
     /** Whether everything that was accepted survives any cut. */

@@ -46,7 +46,6 @@ final class Life implements CrashStorage.Director {
     private Client client;
     private int callsLeft;
     private int inside;
-    private boolean forceFailed;
     private long frames;
     private CrashStorage left;
     private final List<Worker> loops = new ArrayList<>();
@@ -216,7 +215,7 @@ final class Life implements CrashStorage.Director {
 
     private CrashStorage cut() {
         // After a failed force, what is left in the page cache is worth looking at.
-        boolean power = simulation.mayLosePower() && (withdrawing() || random.nextInt(faults.broke() ? 2 : 4) != 0);
+        boolean power = simulation.mayLosePower() && random.nextInt(faults.broke() ? 2 : 4) != 0;
         powerLost |= power;
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
         story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
@@ -231,7 +230,6 @@ final class Life implements CrashStorage.Director {
         try {
             CrashStorage.Outcome outcome = happen(call);
             if (outcome != CrashStorage.Outcome.PASS && isLogForce(call)) {
-                forceFailed = true;
                 history.forceFailed();
             }
             return outcome;
@@ -271,15 +269,12 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }
-        if ((simulation.mayLosePower() || !withdrawing()) && looksAtCut()) {
-            // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
-            boolean mayRot = client != null && !faults.happened();
-            // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
-            boolean mayBeFull = !afterFailure && !faults.broke();
-            new Reopening(simulation, random.split(), history, powerLost)
-                    .afterCutOf(disk, mayRot, mayBeFull, !withdrawing());
+        if (looksAtCut()) {
+            // What an earlier life has left in the log's last frame has no copy elsewhere.
+            boolean mayRot = client != null && !faults.happened() && history.hasForced();
+            new Reopening(simulation, random.split(), history, powerLost).afterCutOf(disk, mayRot);
         }
-        if (--callsLeft <= 0 && (simulation.mayLosePower() || !withdrawing())) {
+        if (--callsLeft <= 0) {
             left = cut();
             return CrashStorage.Outcome.PASS;
         }
@@ -289,11 +284,6 @@ final class Life implements CrashStorage.Director {
 
     private boolean looksAtCut() {
         return random.nextInt(simulation.interleaves() ? INTERLEAVED * 3 : 3) == 0;
-    }
-
-    /** Whether a force has failed and the store has not withdrawn all frames since the last; a kill now leaves some as they are. */
-    private boolean withdrawing() {
-        return forceFailed && (client == null || !client.storeFailed());
     }
 
     private void goOnInside() {

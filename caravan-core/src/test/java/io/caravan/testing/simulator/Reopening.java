@@ -28,7 +28,6 @@ final class Reopening implements CrashStorage.Director {
     /** Whether the power was lost since the history began. */
     private boolean powerLost;
 
-    private boolean fillable;
     private boolean full;
     private boolean roomForCheckpoints;
 
@@ -44,12 +43,9 @@ final class Reopening implements CrashStorage.Director {
      * Cuts off a store at this moment, and checks what is left.
      *
      * @param mayRot whether a byte of what is left may be damaged too
-     * @param mayBeFull whether the disk may have no space left
-     * @param mayBeKilled whether it may be the process alone that ends
      */
-    void afterCutOf(CrashStorage storage, boolean mayRot, boolean mayBeFull, boolean mayBeKilled) {
-        fillable = mayBeFull;
-        cut(storage, mayBeKilled);
+    void afterCutOf(CrashStorage storage, boolean mayRot) {
+        cut(storage);
         story.enter();
         if (mayRot && random.nextInt(16) == 0) {
             new Rot(simulation, random, history, history.certain(powerLost)).check(disk);
@@ -63,12 +59,12 @@ final class Reopening implements CrashStorage.Director {
         if (depth < MAX_DEPTH) {
             Reopening next = new Reopening(simulation, random.split(), history, powerLost);
             next.depth = depth + 1;
-            next.afterCutOf(storage, false, fillable, true);
+            next.afterCutOf(storage, false);
         }
     }
 
-    private void cut(CrashStorage storage, boolean mayBeKilled) {
-        boolean power = simulation.mayLosePower() && (!mayBeKilled || random.nextInt(8) != 0);
+    private void cut(CrashStorage storage) {
+        boolean power = simulation.mayLosePower() && random.nextInt(8) != 0;
         powerLost |= power;
         disk = power ? storage.powerCut(random) : storage.processKill();
         simulation.countCut();
@@ -76,7 +72,7 @@ final class Reopening implements CrashStorage.Director {
     }
 
     private void check() {
-        full = fillable && random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
+        full = random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
         roomForCheckpoints = random.nextBoolean();
         disk.director(this);
         SimulatedClock clock = new SimulatedClock();

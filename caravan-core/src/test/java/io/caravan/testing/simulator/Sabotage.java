@@ -21,7 +21,12 @@ enum Sabotage {
             edit("engine/Commit", "        level = level.orStronger(atLeast);\n", "        level = atLeast;\n")),
     FORCE_THE_LAST_SEGMENT_ALONE(edit(
             "wal/LogWriter", "for (long segment = firstUnforcedSegment;", "for (long segment = lastWrittenSegment;")),
-    LEAVE_FRAMES_BEHIND_A_GAP(edit("engine/Tidying", "            withdrawCutOff(recovered);\n", "")),
+    LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES(
+            edit("format/FrameLayout", "                && term(segment, at) >= previous.term()\n", ""),
+            edit(
+                    "format/FrameLayout",
+                    "(isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc())",
+                    "true")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
             edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", ""),
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
@@ -49,33 +54,35 @@ enum Sabotage {
     CHANGE_A_FROZEN_BUCKET(
             edit("collections/SlotTable", "if (child != null && child == childOf(frozen, at)) {", "if (false) {")),
     ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
-            edit("format/FrameLayout", "                || segment.getLong(at + LSN) != identity.lsn()", ""),
-            edit(
-                    "format/FrameLayout",
-                    "\n                && segment.getLong(at + SEGMENT) == identity.segment();",
-                    ";"),
+            edit("format/FrameLayout", " || segment.getLong(at + LSN) != lsn", ""),
             edit("wal/LogFrames", "\n                && window.getLong(at(lsn) + FrameLayout.LSN) == lsn;", ";"),
             edit(
                     "wal/LogFrames",
-                    "if (validAt(position) && previousOf(position) == previous)",
-                    "if (validAt(position))")),
+                    "return validAt(lsn) && FrameLayout.follows(window, at(lsn), previous);",
+                    "return validAt(lsn);")),
     REWRITE_AN_ACKNOWLEDGED_BLOCK(edit("wal/LogWriter", "        int count = sealed.remaining();\n", """
                     int count = sealed.remaining();
-                    if (previousLsn >= 0 && geometry.segmentOf(previousLsn) == segment) {
+                    if (last.lsn() >= 0 && geometry.segmentOf(last.lsn()) == segment) {
                         ByteBuffer block = ByteBuffer.allocate(4096);
-                        segments.file(segment).read(block, geometry.offsetOf(previousLsn));
-                        segments.file(segment).write(block.flip(), geometry.offsetOf(previousLsn));
+                        segments.file(segment).read(block, geometry.offsetOf(last.lsn()));
+                        segments.file(segment).write(block.flip(), geometry.offsetOf(last.lsn()));
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "            refuse(found, behind.valid().get(0));\n", "")),
+            edit("wal/LogScanner", "            refuse(found, behind.valid.get(0));\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(
             edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
             "            committed.awaitPast(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
-    LEAVE_A_FRAME_WHOSE_FORCE_FAILED(edit("wal/LogWriter", "            segments.withdraw(lsn);\n", "")),
+    TRUST_A_FRAME_WHOSE_FORCE_FAILED(
+            edit("wal/LogSegments", "        writeAgain(Math.max(start, opened.lsn()), end);\n", "")),
+    WRITE_ACKNOWLEDGED_FRAMES_AGAIN(edit("wal/LogSegments", "Math.max(start, opened.lsn())", "start")),
+    NOTE_A_FORCE_BEFORE_IT_IS_MADE(edit(
+            "wal/LogWriter",
+            "            for (long segment = firstUnforcedSegment;",
+            "            segments.forcedUpTo(position);\n            for (long segment = firstUnforcedSegment;")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(
@@ -98,7 +105,7 @@ enum Sabotage {
             """),
             edit("engine/FlushDemand", "        if (!flushing) {\n", "        if (false) {\n"),
             edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
-    SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
+    SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("wal/LogSegments", "            file(segment).force();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
     FREE_WHAT_A_READER_HAS_PINNED(

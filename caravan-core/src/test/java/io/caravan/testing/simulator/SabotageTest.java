@@ -25,16 +25,16 @@ class SabotageTest {
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
     /** Seeds that have caught what takes many cuts from {@link #SEED} on. */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
-            Sabotage.LEAVE_FRAMES_BEHIND_A_GAP, 256L,
+            Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,
             Sabotage.REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES, 5L,
             Sabotage.SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE, 33L,
             Sabotage.TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW, 19L,
             Sabotage.RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE, 9L,
-            Sabotage.LEAVE_A_FRAME_WHOSE_FORCE_FAILED, 37L,
+            Sabotage.NOTE_A_FORCE_BEFORE_IT_IS_MADE, 22L,
             Sabotage.FREE_WHAT_A_READER_HAS_PINNED, 33L,
             Sabotage.FLUSH_WHILE_ANOTHER_FLUSHES, 12L,
-            Sabotage.NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN, 62L);
+            Sabotage.NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN, 91L);
 
     @TempDir
     Path folder;

@@ -122,11 +122,6 @@ class StorePrinter implements LogVisitor {
     }
 
     @Override
-    public void withdrawn(long lsn) {
-        print("withdrawn", json -> json.writeNumberField("lsn", lsn));
-    }
-
-    @Override
     public void damaged(CorruptStoreException damage) {
         faults++;
         print("damage", json -> {

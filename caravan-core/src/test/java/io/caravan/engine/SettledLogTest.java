@@ -1,0 +1,265 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.Durability;
+import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
+import io.caravan.format.FileNames;
+import io.caravan.io.StoreFile;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.CrashStorage.Call;
+import io.caravan.testing.CrashStorage.Outcome;
+import io.caravan.testing.Directors;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.StoreCalls;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What opening shows of the log's end stays, whatever had become of the forces that were to make it durable. */
+class SettledLogTest {
+    private static final Predicate<Call> FORCE_OF_THE_LOG = Directors.calls(Kind.FORCE, FaultyStore.LOG);
+    private static final Predicate<Call> FRAME =
+            Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
+
+    /** The operating system shows pages that it has not written and never will, and a second force does not notice. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Tag("rounds")
+    void whatIsShownAfterAFailedForceStays(boolean theFirstOpeningFailsToo) {
+        Seeds.forEach(Rounds.of(20, 200), seed -> {
+            SplittableRandom random = new SplittableRandom(seed);
+            CrashStorage disk = new CrashStorage(seed);
+            Engine failing = openWithUnforced(disk);
+            disk.director(Directors.on(FORCE_OF_THE_LOG, Outcome.FAIL_HALFWAY));
+            assertThatThrownBy(() -> append(failing, 1, "d")).hasRootCauseInstanceOf(IOException.class);
+            assertThatThrownBy(failing::flush).isInstanceOf(StoreFailedException.class);
+            CrashStorage left = disk.processKill();
+            failing.close();
+            if (theFirstOpeningFailsToo) {
+                left.director(Directors.on(FORCE_OF_THE_LOG, Outcome.FAIL_HALFWAY));
+                CrashStorage refusing = left;
+                assertThatThrownBy(() -> open(refusing)).isInstanceOf(IOException.class);
+                left = left.processKill();
+            }
+            try (Engine engine = open(left)) {
+                List<String> shown = texts(engine, 1);
+                assertThat(shown).containsExactly("0:a", "1:b", "2:c", "3:d");
+                try (Engine last = open(left.powerCut(random))) {
+                    assertThat(texts(last, 1)).isEqualTo(shown);
+                }
+                append(engine, 1, "e");
+                try (Engine last = open(left.powerCut(random))) {
+                    assertThat(texts(last, 1)).hasSize(5).startsWith(shown.toArray(String[]::new));
+                }
+            }
+        });
+    }
+
+    /** A checkpoint forces the log's files before the flusher does, below {@code SYNC} all that was written meanwhile. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatIsShownAfterACheckpointCouldNotForceItStays(boolean theStoreHadFailed) throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        Engine failing = openWithUnforced(disk);
+        disk.director(call -> {
+            if (FORCE_OF_THE_LOG.test(call)) {
+                if (theStoreHadFailed) {
+                    assertThatThrownBy(() -> told(told -> failing.append(1, bytes("d"), told)))
+                            .isInstanceOf(StoreFailedException.class);
+                }
+                return Outcome.FAIL_HALFWAY;
+            }
+            return FRAME.test(call) ? Outcome.FAIL : Outcome.PASS;
+        });
+        assertThatThrownBy(failing::checkpoint).isInstanceOf(StoreFailedException.class);
+        CrashStorage left = disk.processKill();
+        failing.close();
+        try (Engine engine = open(left)) {
+            List<String> shown = texts(engine, 1);
+            assertThat(shown).startsWith("0:a", "1:b", "2:c");
+            try (Engine last = open(left.powerCut(new SplittableRandom(1)))) {
+                assertThat(texts(last, 1)).isEqualTo(shown);
+            }
+        }
+    }
+
+    /** A power cut has taken the first of several frames; new ones get their places, and may be lost as well. */
+    @Test
+    @Tag("rounds")
+    void noFrameThatWasCutOffComesBackBehindANewOne() {
+        Seeds.forEach(Rounds.of(50, 500), seed -> {
+            SplittableRandom random = new SplittableRandom(seed);
+            CrashStorage disk = new CrashStorage(seed);
+            CrashStorage cut;
+            try (Engine engine = open(disk)) {
+                append(engine, 1, "a");
+                appendWeakly(engine, "old 1", "old 2", "old 3", "old 4");
+                cut = disk.powerCut(random);
+            }
+            List<String> all;
+            CrashStorage again;
+            try (Engine engine = open(cut)) {
+                all = new ArrayList<>(texts(engine, 1));
+                int from = all.size();
+                for (int i = from; i < from + 4; i++) {
+                    appendWeakly(engine, "new " + i);
+                    all.add(i + ":new " + i);
+                }
+                again = random.nextBoolean() ? cut.powerCut(random) : cut.processKill();
+            }
+            try (Engine last = open(again)) {
+                List<String> left = texts(last, 1);
+                assertThat(left).isNotEmpty().isEqualTo(all.subList(0, left.size()));
+            }
+        });
+    }
+
+    /** A drive may leave garbage of a block that was being written, even with the bytes that were there before. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void openingWritesNoFrameThatWasForced(boolean powerIsLost) throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = open(disk)) {
+            append(engine, 1, "a");
+            append(engine, 1, "b");
+            CrashStorage left = powerIsLost ? disk.powerCut(new SplittableRandom(1)) : disk.processKill();
+            assertThat(writesOfOpening(left)).noneMatch(FRAME);
+        }
+    }
+
+    /** Nor a header of a segment that has frames, which was forced when the segment was made. */
+    @Test
+    void openingWritesOnlyTheFramesOfSegmentsInUse() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = open(disk)) {
+            String large = "x".repeat(FaultyStore.MAX_VALUE_BYTES);
+            for (int i = 0; i < 3 * FaultyStore.LOG_SEGMENT_BYTES / FaultyStore.MAX_VALUE_BYTES; i++) {
+                appendWeakly(engine, large);
+            }
+            CrashStorage left = disk.processKill();
+            String lastSegment = left.list().stream()
+                    .filter(name -> name.matches(FaultyStore.LOG))
+                    .max(Comparator.naturalOrder())
+                    .orElseThrow();
+            List<Call> writes = writesOfOpening(left);
+            assertThat(writes).as("frames").filteredOn(FRAME).hasSizeGreaterThan(3);
+            assertThat(writes)
+                    .as("headers")
+                    .filteredOn(FRAME.negate())
+                    .allMatch(call -> call.file().equals(lastSegment));
+        }
+    }
+
+    /** Clean pages may leave the system's memory at any time, and then show what the disk has. */
+    @Test
+    void openingIsRefusedWhenTheFramesOfAFailedForceGoMeanwhile() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = openWithUnforced(disk)) {
+            CrashStorage left = disk.processKill();
+            left.director(call -> {
+                boolean settles = call.kind() == Kind.OPEN && call.file().equals(FileNames.FORCED_LSN);
+                if (settles) {
+                    left.rot(FileNames.LOG.of(0), 3 * 4096 + 60, 1);
+                }
+                return Outcome.PASS;
+            });
+            assertThatThrownBy(() -> open(left))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContainingAll(FileNames.LOG.of(0), "open the store again");
+            left.director(call -> Outcome.PASS);
+            try (Engine again = open(left)) {
+                assertThat(texts(again, 1)).containsExactly("0:a", "1:b");
+            }
+        }
+    }
+
+    private static List<Call> writesOfOpening(CrashStorage left) throws IOException {
+        List<Call> writes = new ArrayList<>();
+        left.director(call -> {
+            if (Directors.calls(Kind.WRITE, FaultyStore.LOG).test(call)) {
+                writes.add(call);
+            }
+            return Outcome.PASS;
+        });
+        open(left).close();
+        return writes;
+    }
+
+    /** A segment that was being made is discarded, whatever it has from when it was another. */
+    @Test
+    void aHalfMadeSegmentMayHaveAnything() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = open(disk)) {
+            append(engine, 1, "a");
+            CrashStorage left = disk.processKill();
+            long next = left.list().stream()
+                    .filter(name -> name.matches(FaultyStore.LOG))
+                    .count();
+            ByteBuffer segment = ByteBuffer.allocate(left.size(FileNames.LOG.of(0)));
+            segment.put(2 * 4096 + 1000, (byte) 1);
+            try (StoreFile file = left.create(FileNames.LOG.of(next), segment.capacity())) {
+                file.write(segment, 0);
+            }
+            try (Engine reopened = open(left)) {
+                assertThat(texts(reopened, 1)).containsExactly("0:a");
+            }
+        }
+    }
+
+    /** One power cut has left a gap, and others came while the store was opened and finished its last segment. */
+    @Test
+    void aHalfMadeSegmentMayHaveFramesThatAPowerCutHasCutOff() throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = openWithUnforced(disk)) {
+            appendWeakly(engine, "d");
+            CrashStorage left = disk.processKill();
+            left.rot(FileNames.LOG.of(0), 2 * 4096, 1);
+            left.rot(FileNames.LOG.of(1), 0, 1);
+            for (String name : left.list()) {
+                if (FileNames.LOG.number(name).orElse(0) > 1) {
+                    left.delete(name);
+                }
+            }
+            try (Engine reopened = open(left)) {
+                assertThat(texts(reopened, 1)).containsExactly("0:a");
+                assertThat(append(reopened, 1, "e")).isEqualTo(1);
+            }
+        }
+    }
+
+    /** A new store with "a", which was forced, and "b" and "c", which were not. */
+    private static Engine openWithUnforced(CrashStorage disk) throws IOException {
+        Engine engine = open(disk);
+        append(engine, 1, "a");
+        appendWeakly(engine, "b", "c");
+        return engine;
+    }
+
+    private static void appendWeakly(Engine engine, String... values) {
+        for (String value : values) {
+            StoreCalls.await(engine.write(
+                    WriteBatch.create().append(1, StoreCalls.bytes(value)).durability(Durability.PROCESS)));
+        }
+    }
+
+    private static Engine open(CrashStorage disk) throws IOException {
+        return Engine.open(FaultyStore.small().build(), disk, System::nanoTime);
+    }
+}
