@@ -5,7 +5,6 @@ import io.caravan.engine.OwnThread;
 import io.caravan.engine.Threading;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
-import io.caravan.io.PieceStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -140,7 +139,7 @@ public final class Replica implements AutoCloseable {
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
         Engine.checkMayWait("send");
-        return OwnThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces::take), progress));
+        return OwnThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces), progress));
     }
 
     /** Closes the store; see {@link DurableListStore#close()}. */

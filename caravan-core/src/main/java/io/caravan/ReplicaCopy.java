@@ -2,21 +2,26 @@ package io.caravan;
 
 import io.caravan.format.FileNames;
 import io.caravan.io.FileStorage;
-import io.caravan.io.PieceReceiver;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a replica while they are received: {@link Replica#send} of another host makes the pieces. What was received
- * is no replica before it is {@linkplain #finish() finished}, and nobody has verified it then. For one thread, which
- * nobody interrupts.
+ * The files of a replica while they are received: {@link Replica#send} of another host makes the pieces, none of which is
+ * trusted. What was received is no replica before it is {@linkplain #finish() finished}, and nobody has verified it then.
+ * For one thread, which nobody interrupts.
  */
 public final class ReplicaCopy implements AutoCloseable {
-    private final PieceReceiver receiver;
+    private final Storage target;
+    private @Nullable StoreFile file;
 
-    private ReplicaCopy(PieceReceiver receiver) {
-        this.receiver = receiver;
+    private ReplicaCopy(Storage target) {
+        this.target = target;
     }
 
     /**
@@ -32,7 +37,7 @@ public final class ReplicaCopy implements AutoCloseable {
                 throw new StoreDirectoryException(directory + " is not empty, and holds "
                         + storage.list().get(0) + "; receive the copy into a directory that is missing or empty");
             }
-            return new ReplicaCopy(new PieceReceiver(storage, FileNames::isOurs));
+            return new ReplicaCopy(storage);
         } catch (IOException | RuntimeException refused) {
             storage.close();
             throw refused;
@@ -45,16 +50,54 @@ public final class ReplicaCopy implements AutoCloseable {
      * @throws IOException when it does not follow the one before, or cannot be written
      */
     public void take(ByteBuffer piece) throws IOException {
-        receiver.take(piece);
+        ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);
+        if (rest.remaining() < PieceStorage.HEAD_BYTES) {
+            throw new IOException("a piece of " + rest.remaining() + " bytes is too short");
+        }
+        byte kind = rest.get();
+        long number = rest.getLong();
+        StoreFile now = file;
+        if (number < 0) {
+            throw new IOException("a piece has the position or size " + number);
+        } else if (kind == PieceStorage.NEW_FILE && now == null) {
+            file = begin(StandardCharsets.UTF_8.decode(rest).toString(), number);
+        } else if (kind == PieceStorage.CONTENT && now != null) {
+            now.write(rest, number);
+        } else if (kind == PieceStorage.END_OF_FILE && now != null) {
+            end(now);
+        } else {
+            throw new IOException("a piece of kind " + kind + (now == null ? " outside of a file" : " within a file"));
+        }
+    }
+
+    private StoreFile begin(String name, long bytes) throws IOException {
+        if (!FileNames.isOurs(name) || target.list().contains(name)) {
+            throw new IOException("a file of this name cannot be received, or was already: " + name);
+        }
+        return target.create(name, bytes);
+    }
+
+    private void end(StoreFile written) throws IOException {
+        try (written) {
+            file = null;
+            written.force();
+        }
     }
 
     /** Returns when all files are durable. There are no more pieces. */
     public void finish() throws IOException {
-        receiver.finish();
+        if (file != null) {
+            throw new IOException("the pieces end within a file");
+        }
+        target.forceDirectory();
     }
 
     @Override
     public void close() throws IOException {
-        receiver.close();
+        try (Storage closing = target) {
+            if (file != null) {
+                file.close();
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.format.Blocks;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import java.nio.file.Path;
@@ -26,63 +27,29 @@ public final class StoreConfig {
     /** What a frame's and a record's own bytes take beside the value, rounded up generously. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
-    private final Path directory;
-    private final Durability durability;
-    private final FlushPolicy flushPolicy;
-    private final long maxHeapBytes;
-    private final int maxValueBytes;
-    private final int logBufferBytes;
-    private final int logSegmentBytes;
-    private final int heapSegmentBytes;
-    private final long checkpointFloorBytes;
-    private final double checkpointFraction;
-    private final @Nullable HeapPressureListener heapPressureListener;
-    private final double heapUsedMark;
-    private final double heapFragmentationMark;
-
-    private final @Nullable Executor futureExecutor;
+    /** The settings, which nobody changes any more. */
+    private final Builder set;
 
     private StoreConfig(Builder builder) {
-        directory = builder.directory;
-        durability = builder.durability;
-        flushPolicy = builder.flushPolicy;
-        maxHeapBytes = builder.maxHeapBytes;
-        maxValueBytes = builder.maxValueBytes;
-        logBufferBytes = builder.logBufferBytes != 0
-                ? builder.logBufferBytes
-                : (int) Math.max(4 * MIB, roundUpToBlock(maxValueBytes + (long) FRAME_ROOM_BYTES));
-        logSegmentBytes = builder.logSegmentBytes != 0
-                ? builder.logSegmentBytes
-                : (int) Math.max(32 * MIB, Math.min(GIB, 2L * logBufferBytes));
-        heapSegmentBytes = builder.heapSegmentBytes != 0 ? builder.heapSegmentBytes : (int) (64 * MIB);
-        checkpointFloorBytes = builder.checkpointFloorBytes;
-        checkpointFraction = builder.checkpointFraction;
-        heapPressureListener = builder.heapPressureListener;
-        heapUsedMark = builder.heapUsedMark;
-        heapFragmentationMark = builder.heapFragmentationMark;
-        futureExecutor = builder.futureExecutor;
+        set = builder;
         checkSizesFitTogether();
     }
 
-    private static long roundUpToBlock(long bytes) {
-        return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-    }
-
     private void checkSizesFitTogether() {
-        checkBlockMultiple(logBufferBytes, "logBufferBytes");
-        checkBlockMultiple(logSegmentBytes, "logSegmentBytes");
-        checkBlockMultiple(heapSegmentBytes, "heapSegmentBytes");
-        long needed = maxValueBytes + (long) FRAME_ROOM_BYTES;
-        checkAtLeast(logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
+        checkBlockMultiple(set.logBufferBytes, "logBufferBytes");
+        checkBlockMultiple(set.logSegmentBytes, "logSegmentBytes");
+        checkBlockMultiple(set.heapSegmentBytes, "heapSegmentBytes");
+        long needed = set.maxValueBytes + (long) FRAME_ROOM_BYTES;
+        checkAtLeast(set.logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
         checkAtLeast(
-                logSegmentBytes, logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
-        long entry = EntryLayout.entryBytes(maxValueBytes);
+                set.logSegmentBytes, set.logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
+        long entry = EntryLayout.entryBytes(set.maxValueBytes);
         checkAtLeast(
-                heapSegmentBytes,
+                set.heapSegmentBytes,
                 entry + BLOCK_BYTES,
                 "heapSegmentBytes",
                 "a block and the entry of a value of maxValueBytes");
-        checkAtLeast(maxHeapBytes, heapSegmentBytes, "maxHeapBytes", "one heap segment");
+        checkAtLeast(set.maxHeapBytes, set.heapSegmentBytes, "maxHeapBytes", "one heap segment");
     }
 
     private static void checkBlockMultiple(long bytes, String name) {
@@ -105,64 +72,52 @@ public final class StoreConfig {
 
     /** The same settings for a store in another directory. */
     public StoreConfig withDirectory(Path other) {
-        Builder copy = builder(other);
-        copy.durability = durability;
-        copy.flushPolicy = flushPolicy;
-        copy.maxHeapBytes = maxHeapBytes;
-        copy.maxValueBytes = maxValueBytes;
-        copy.logBufferBytes = logBufferBytes;
-        copy.logSegmentBytes = logSegmentBytes;
-        copy.heapSegmentBytes = heapSegmentBytes;
-        copy.checkpointFloorBytes = checkpointFloorBytes;
-        copy.checkpointFraction = checkpointFraction;
-        copy.heapPressureListener = heapPressureListener;
-        copy.heapUsedMark = heapUsedMark;
-        copy.heapFragmentationMark = heapFragmentationMark;
-        copy.futureExecutor = futureExecutor;
-        return copy.build();
+        Builder copy = new Builder(set);
+        copy.directory = Objects.requireNonNull(other, "directory");
+        return new StoreConfig(copy);
     }
 
     /** Where the store's files are; nothing else may be in it. */
     public Path directory() {
-        return directory;
+        return set.directory;
     }
 
     public Durability durability() {
-        return durability;
+        return set.durability;
     }
 
     public FlushPolicy flushPolicy() {
-        return flushPolicy;
+        return set.flushPolicy;
     }
 
     /** Upper bound of the heap's files, in bytes. Values in the log that may have to move there count as well. */
     public long maxHeapBytes() {
-        return maxHeapBytes;
+        return set.maxHeapBytes;
     }
 
     /** Greatest length of one value, in bytes. */
     public int maxValueBytes() {
-        return maxValueBytes;
+        return set.maxValueBytes;
     }
 
     /** Size of each of the two log buffers, in bytes: the bound on memory held by writes that are not durable yet. */
     public int logBufferBytes() {
-        return logBufferBytes;
+        return set.logBufferBytes;
     }
 
     /** Size of one log segment file, in bytes. */
     public int logSegmentBytes() {
-        return logSegmentBytes;
+        return set.logSegmentBytes;
     }
 
     /** Size of one heap segment file, in bytes. */
     public int heapSegmentBytes() {
-        return heapSegmentBytes;
+        return set.heapSegmentBytes;
     }
 
     /** A checkpoint starts no earlier than this many log bytes after the last. */
     public long checkpointFloorBytes() {
-        return checkpointFloorBytes;
+        return set.checkpointFloorBytes;
     }
 
     /**
@@ -170,31 +125,31 @@ public final class StoreConfig {
      * used, of which 256 MiB count at most.
      */
     public double checkpointFraction() {
-        return checkpointFraction;
+        return set.checkpointFraction;
     }
 
     public @Nullable HeapPressureListener heapPressureListener() {
-        return heapPressureListener;
+        return set.heapPressureListener;
     }
 
     /** Used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
     public double heapUsedMark() {
-        return heapUsedMark;
+        return set.heapUsedMark;
     }
 
     /** Fragmentation at which the listener is notified. */
     public double heapFragmentationMark() {
-        return heapFragmentationMark;
+        return set.heapFragmentationMark;
     }
 
     /** Where the store's futures complete; null for a thread of the store's own. */
     public @Nullable Executor futureExecutor() {
-        return futureExecutor;
+        return set.futureExecutor;
     }
 
     /** Collects settings; every one has a default. */
     public static final class Builder {
-        private final Path directory;
+        private Path directory;
         private Durability durability = Durability.SYNC;
         private FlushPolicy flushPolicy = FlushPolicy.immediate();
         private long maxHeapBytes = 1024 * GIB;
@@ -211,6 +166,28 @@ public final class StoreConfig {
 
         private Builder(Path directory) {
             this.directory = Objects.requireNonNull(directory, "directory");
+        }
+
+        /** A copy of another, whose sizes that were not set are what the others need. */
+        private Builder(Builder of) {
+            directory = of.directory;
+            durability = of.durability;
+            flushPolicy = of.flushPolicy;
+            maxHeapBytes = of.maxHeapBytes;
+            maxValueBytes = of.maxValueBytes;
+            logBufferBytes = of.logBufferBytes != 0
+                    ? of.logBufferBytes
+                    : Math.max((int) (4 * MIB), Blocks.roundUp(maxValueBytes + FRAME_ROOM_BYTES));
+            logSegmentBytes = of.logSegmentBytes != 0
+                    ? of.logSegmentBytes
+                    : (int) Math.max(32 * MIB, Math.min(GIB, 2L * logBufferBytes));
+            heapSegmentBytes = of.heapSegmentBytes != 0 ? of.heapSegmentBytes : (int) (64 * MIB);
+            checkpointFloorBytes = of.checkpointFloorBytes;
+            checkpointFraction = of.checkpointFraction;
+            heapPressureListener = of.heapPressureListener;
+            heapUsedMark = of.heapUsedMark;
+            heapFragmentationMark = of.heapFragmentationMark;
+            futureExecutor = of.futureExecutor;
         }
 
         /** Default {@link Durability#SYNC}. */
@@ -297,7 +274,7 @@ public final class StoreConfig {
          * @throws IllegalArgumentException naming the settings that do not fit together
          */
         public StoreConfig build() {
-            return new StoreConfig(this);
+            return new StoreConfig(new Builder(this));
         }
     }
 }

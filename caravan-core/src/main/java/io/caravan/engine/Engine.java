@@ -95,7 +95,7 @@ public final class Engine implements DurableListStore {
             OptionalLong storeId,
             OptionalLong forcedLsn)
             throws IOException {
-        Recovery recovery = new Recovery(storage, forcedLsn);
+        Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, forcedLsn);
         if (recovery.nothingToOpen()) {
             recovery.tidying().tidyNothing();
             StoreFactory.create(storage, config, storeId.orElseGet(threading::newStoreId));

@@ -2,8 +2,8 @@ package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
 import io.caravan.format.Region;
-import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
+import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
 import java.util.Arrays;
@@ -147,10 +147,10 @@ final class HeapSpace {
                 + "; appends resume by themselves";
     }
 
-    /** Allocates a region for entries that move to the heap, or returns {@link Heap#NONE}. */
+    /** Allocates a region for entries that move to the heap, or returns {@link IndexedHeap#NONE}. */
     long allocate(long bytes) {
-        long address = bytes > geometry.usableBytes() ? Heap.NONE : state.heap.allocate((int) bytes);
-        movingBytes += address == Heap.NONE ? 0 : bytes;
+        long address = bytes > geometry.usableBytes() ? IndexedHeap.NONE : state.heap.allocate((int) bytes);
+        movingBytes += address == IndexedHeap.NONE ? 0 : bytes;
         return address;
     }
 

@@ -42,7 +42,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
 
     @Override
     public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
-        if (index.partitionOf(id) != partition) {
+        if (ListIndex.partitionOf(id) != partition) {
             throw checkpoint.corruptPiece("document " + id + " does not belong to partition " + partition);
         }
         int found = index.find(id);
@@ -108,7 +108,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     private boolean contained(long lsn, long id) {
-        return lsn < captureLsns[index.partitionOf(id)];
+        return lsn < captureLsns[ListIndex.partitionOf(id)];
     }
 
     private int existing(long lsn, long id) {

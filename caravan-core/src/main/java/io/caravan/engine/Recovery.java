@@ -13,7 +13,6 @@ import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
-import io.caravan.index.HeapRegions;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -49,20 +48,15 @@ public final class Recovery {
 
     /** Lists the directory. */
     public Recovery(Storage storage) throws IOException {
-        this(storage, VerifyReport.Progress.NONE);
+        this(storage, VerifyReport.Progress.NONE, OptionalLong.empty());
     }
 
-    /** As {@link #Recovery(Storage)}; of a replica, with the position up to which its log was forced. */
-    Recovery(Storage storage, OptionalLong forcedLsn) throws IOException {
-        this(storage, VerifyReport.Progress.NONE, forcedLsn);
-    }
-
-    /** The same, which tells after each checkpoint and frame how far it is. */
-    public Recovery(Storage storage, VerifyReport.Progress progress) throws IOException {
-        this(storage, progress, OptionalLong.empty());
-    }
-
-    /** The same, of a replica whose log was forced up to this position, if it is one. */
+    /**
+     * Lists the directory.
+     *
+     * @param progress is called after each checkpoint and frame
+     * @param forcedLsn up to where the log of a replica was forced, if it is one
+     */
     public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn) throws IOException {
         this.storage = storage;
         this.progress = progress;
@@ -228,15 +222,9 @@ public final class Recovery {
         return problem;
     }
 
-    /** Rebuilds the state from one checkpoint and the log behind it. */
-    public Recovered recoverFrom(CheckpointReader reader) throws IOException {
-        return recoverFrom(reader, reader.header().endLsn());
-    }
-
-    /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
+    /** Rebuilds the state from one checkpoint and the log behind it, which must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
-        Replayed replayed = replay(reader, neededEndLsn);
-        return recovered(replayed, List.of(), List.of(), 0);
+        return recovered(replay(reader, neededEndLsn), List.of(), List.of(), 0);
     }
 
     private Replayed replay(CheckpointReader reader, long neededEndLsn) throws IOException {
@@ -388,9 +376,8 @@ public final class Recovery {
         // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
-            HeapRegions live = new HeapRegions(index);
             Consumer<LongConsumer> used = action -> {
-                live.forEach(action);
+                index.forEachInHeap(action);
                 freed.forEach(action);
             };
             FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), used, atOnce);

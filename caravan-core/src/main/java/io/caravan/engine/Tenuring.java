@@ -3,8 +3,8 @@ package io.caravan.engine;
 import io.caravan.CorruptStoreException;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
-import io.caravan.heap.Heap;
 import io.caravan.heap.HeapFile;
+import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
@@ -339,11 +339,11 @@ final class Tenuring {
         }
         boolean single = to - placed == 1;
         long address = allocate(entryBytes(placed, to), single);
-        if (address == Heap.NONE && single) {
+        if (address == IndexedHeap.NONE && single) {
             throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
                     + " bytes of an entry that is to move there from the log");
         }
-        if (address == Heap.NONE) {
+        if (address == IndexedHeap.NONE) {
             place((placed + to) >>> 1);
             place(to);
             return;
@@ -359,7 +359,7 @@ final class Tenuring {
         state.lock.lock();
         try {
             long address = space.allocate(bytes);
-            if (address != Heap.NONE || !mayGrow) {
+            if (address != IndexedHeap.NONE || !mayGrow) {
                 return address;
             }
         } finally {
@@ -374,7 +374,7 @@ final class Tenuring {
         for (int segment = 0; segment < space.segments(); segment++) {
             try {
                 long address = fill(segment, bytes);
-                if (address != Heap.NONE) {
+                if (address != IndexedHeap.NONE) {
                     return address;
                 }
             } catch (IOException failed) {
@@ -386,7 +386,7 @@ final class Tenuring {
             throw noSpace;
         }
         if (!state.locked(space::mayGrow)) {
-            return Heap.NONE;
+            return IndexedHeap.NONE;
         }
         boolean isNew = heapFile.segmentCount() == space.segments();
         if (isNew) {
@@ -394,7 +394,7 @@ final class Tenuring {
         }
         int added = space.segments();
         long address = addSegment(isNew, bytes);
-        return address == Heap.NONE ? fill(added, bytes) : address;
+        return address == IndexedHeap.NONE ? fill(added, bytes) : address;
     }
 
     private long addSegment(boolean isNew, long bytes) {
@@ -409,8 +409,8 @@ final class Tenuring {
 
     /** Allocates disk space for more of a segment until it has a place, or is full. */
     private long fill(int segment, long bytes) throws IOException {
-        long address = Heap.NONE;
-        while (address == Heap.NONE && space.unfilled(segment) > 0) {
+        long address = IndexedHeap.NONE;
+        while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
             int growth = Math.min(heapFile.geometry().growthBytes(), space.unfilled(segment));
             long lacking = reserve.lackingForHeap(growth);
             if (lacking > 0) {

@@ -5,7 +5,8 @@ import io.caravan.collections.SlotTable;
 import io.caravan.format.Blocks;
 
 /**
- * A {@link Heap} whose holes are indexed by start, by end and by size.
+ * Free space of a linear address space, carved into regions. Pure arithmetic: no I/O. Not thread-safe; the store's lock
+ * guards it. All sizes are multiples of 8 bytes. Holes are indexed by start, by end and by size.
  *
  * <p>By start and by end, so that a freed region merges with the holes beside it at once; by size, so that a small
  * request takes a small hole before it splits a large one. The index by size has a bin for each size up to 4 KiB, and
@@ -19,7 +20,16 @@ import io.caravan.format.Blocks;
  * <p>One hole at a time, the frontier, is in no index: the large one that was split last. Allocations come from its
  * front as long as no smaller hole fits, and each then moves two numbers instead of rewriting three indexes.
  */
-public final class IndexedHeap implements Heap {
+public final class IndexedHeap {
+    /** Returned by {@link #allocate} when no hole is large enough. */
+    public static final long NONE = -1;
+
+    /** Receives holes. */
+    @FunctionalInterface
+    public interface HoleVisitor {
+        void hole(long address, long bytes);
+    }
+
     private static final int UNIT_SHIFT = 3;
     private static final int PARTITIONS = 256;
     private static final int NIL = -1;
@@ -68,7 +78,7 @@ public final class IndexedHeap implements Heap {
         this.maxHoles = maxHoles;
     }
 
-    @Override
+    /** Allocates a region of this many bytes. Returns its address, or {@link #NONE}. */
     public long allocate(int bytes) {
         long units = units(bytes);
         int slot = findFit(units);
@@ -149,7 +159,7 @@ public final class IndexedHeap implements Heap {
         return larger == NIL ? NIL : bins.first(larger);
     }
 
-    @Override
+    /** Frees an allocated region. */
     public void free(long address, int bytes) {
         long start = address >>> UNIT_SHIFT;
         long units = units(bytes);
@@ -191,19 +201,19 @@ public final class IndexedHeap implements Heap {
         return true;
     }
 
-    @Override
+    /** Adds address space as one hole, which never merges with a hole outside of it. */
     public void addSpace(long address, long bytes) {
         totalUnits += units(bytes);
         addHole(address >>> UNIT_SHIFT, units(bytes));
     }
 
-    @Override
+    /** Adds address space behind space that is there, and merges it with a hole that ends where it starts. */
     public void extendSpace(long address, long bytes) {
         totalUnits += units(bytes);
         free(address, Math.toIntExact(bytes));
     }
 
-    @Override
+    /** Removes the whole blocks at the end of a hole that ends at this address. Returns how many bytes were removed. */
     public long removeFreeEnd(long end) {
         settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);
@@ -224,7 +234,7 @@ public final class IndexedHeap implements Heap {
         return removedUnits << UNIT_SHIFT;
     }
 
-    @Override
+    /** Removes address space if all of it is one hole. Returns whether it was. */
     public boolean removeSpace(long address, long bytes) {
         if (!isFree(address, bytes)) {
             return false;
@@ -235,7 +245,7 @@ public final class IndexedHeap implements Heap {
         return true;
     }
 
-    @Override
+    /** Whether all of this address space is one hole. */
     public boolean isFree(long address, long bytes) {
         long start = address >>> UNIT_SHIFT;
         if (frontierUnits > 0 && frontierStart == start) {
@@ -255,22 +265,15 @@ public final class IndexedHeap implements Heap {
         addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }
 
-    @Override
     public long usedBytes() {
         return totalUnits - freeUnits << UNIT_SHIFT;
     }
 
-    @Override
     public long freeBytes() {
         return freeUnits << UNIT_SHIFT;
     }
 
-    /** Whether a hole is larger than this; one that is larger by less than a sixteenth may be overlooked. */
-    public boolean hasHoleAbove(long bytes) {
-        return frontierUnits > units(bytes) || bins.firstFilledFrom(SizeBins.binOf(units(bytes)) + 1) != NIL;
-    }
-
-    @Override
+    /** The size of the largest hole, at most a sixteenth too small. */
     public long largestHoleBytes() {
         int bin = bins.lastFilled();
         long largest = 0;
@@ -280,18 +283,6 @@ public final class IndexedHeap implements Heap {
             slot = next(slot);
         }
         return Math.max(largest, frontierUnits) << UNIT_SHIFT;
-    }
-
-    @Override
-    public void forEachHole(HoleVisitor visitor) {
-        if (frontierUnits > 0) {
-            visitor.hole(frontierStart << UNIT_SHIFT, frontierUnits << UNIT_SHIFT);
-        }
-        for (int bin = bins.firstFilledFrom(0); bin != NIL; bin = bins.firstFilledFrom(bin + 1)) {
-            for (int slot = bins.first(bin); slot != NIL; slot = next(slot)) {
-                visitor.hole(start(slot) << UNIT_SHIFT, holeUnits(slot) << UNIT_SHIFT);
-            }
-        }
     }
 
     /**

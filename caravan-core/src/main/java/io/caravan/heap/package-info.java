@@ -1,5 +1,5 @@
 /**
- * The heap: free space as pure arithmetic ({@link io.caravan.heap.Heap}, {@link io.caravan.heap.IndexedHeap}), and the
+ * The heap: free space as pure arithmetic ({@link io.caravan.heap.IndexedHeap}), and the
  * files with the values that have survived ({@link io.caravan.heap.HeapFile}).
  */
 @NullMarked

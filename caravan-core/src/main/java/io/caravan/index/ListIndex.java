@@ -27,6 +27,10 @@ import java.util.function.LongConsumer;
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
 
+    private static final int PARTITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS);
+    /** Regions that are copied at a time. */
+    private static final int SLICE = 512;
+
     /** The most lists that one step of a walk visits. */
     public static final int MAX_STEP_LISTS = SlotTable.MAX_STEP_SLOTS;
 
@@ -368,8 +372,32 @@ public final class ListIndex {
     }
 
     /** The partition that an id belongs to. */
-    public int partitionOf(long id) {
-        return table.partitionOf(id);
+    public static int partitionOf(long id) {
+        return (int) (SlotTable.hash(id) >>> PARTITION_SHIFT);
+    }
+
+    /** Calls the action with the regions of all entries in the heap, partition by partition, as a checkpoint has them. */
+    public void forEachInHeap(LongConsumer action) {
+        ListCursor cursor = new ListCursor();
+        long[] slice = new long[SLICE];
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            forEachList(partition, list -> forEachInHeap(list, cursor, slice, action));
+        }
+    }
+
+    private void forEachInHeap(int list, ListCursor cursor, long[] slice, LongConsumer action) {
+        long left = tenured(list) - first(list);
+        if (left > 0) {
+            seek(list, first(list), cursor);
+        }
+        while (left > 0) {
+            int count = (int) Math.min(left, SLICE);
+            copyRegions(cursor, slice, 0, count);
+            for (int i = 0; i < count; i++) {
+                action.accept(slice[i]);
+            }
+            left -= count;
+        }
     }
 
     public long id(int list) {

@@ -17,9 +17,6 @@ import java.util.function.LongPredicate;
  * sequences in them, then do not check, so that is a loss and never a wrong value.
  */
 final class DamagedCheckpoint implements CheckpointSections.Visitor {
-    /** Tells partitions by id. */
-    private final ListIndex partitions = new ListIndex();
-
     private final LongPredicate wanted;
     private final Map<Integer, Map<Long, SalvagedList>> found = new HashMap<>();
     /** The next sequence of each list. */
@@ -78,7 +75,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
 
     @Override
     public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
-        if (partitions.partitionOf(id) != partition) {
+        if (ListIndex.partitionOf(id) != partition) {
             damaged.set(partition);
             return;
         }

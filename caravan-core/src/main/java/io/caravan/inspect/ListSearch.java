@@ -4,6 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.StoreIoException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
+import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -77,7 +78,7 @@ final class ListSearch {
                 boolean whole = replay(index, start, damage);
                 if (whole || !outdated()) {
                     damage.forEach(visitor::damaged);
-                    return index.partition(index.partitionOf(id)).get(id);
+                    return index.partition(ListIndex.partitionOf(id)).get(id);
                 }
             } catch (NoSuchFileException replaced) {
                 // By a checkpoint that is newer.
@@ -90,7 +91,7 @@ final class ListSearch {
     private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
         List<String> names = checkpoints(storage);
         newest = names.isEmpty() ? "" : names.get(0);
-        int partition = index.partitionOf(id);
+        int partition = ListIndex.partitionOf(id);
         long start = 0;
         boolean taken = false;
         for (String name : names) {

@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,7 +81,7 @@ public final class Repairer {
     }
 
     private RepairReport repair() throws IOException {
-        Recovery recovery = new Recovery(storage, progress);
+        Recovery recovery = new Recovery(storage, progress, OptionalLong.empty());
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -91,7 +92,7 @@ public final class Repairer {
             long cutLsn = cut(newestWhole(recovery, damage));
             if (keep != null) {
                 // Throws if anything is still wrong: then more than the log is damaged.
-                new Recovery(storage, progress).recover().close();
+                new Recovery(storage, progress, OptionalLong.empty()).recover().close();
             }
             return new RepairReport(cutLsn, kept);
         }

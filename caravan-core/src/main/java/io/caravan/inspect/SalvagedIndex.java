@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * fit what was before them, because what was between is gone.
  */
 final class SalvagedIndex implements RecordLayout.Visitor {
-    /** Tells partitions by id. */
-    private final ListIndex partitions = new ListIndex();
-
     private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final Consumer<Loss> losses;
@@ -37,10 +34,6 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         captureLsns[partition] = captureLsn;
     }
 
-    int partitionOf(long id) {
-        return partitions.partitionOf(id);
-    }
-
     Map<Long, SalvagedList> partition(int number) {
         return lists.get(number);
     }
@@ -50,11 +43,11 @@ final class SalvagedIndex implements RecordLayout.Visitor {
     }
 
     private Map<Long, SalvagedList> listsWith(long id) {
-        return lists.get(partitions.partitionOf(id));
+        return lists.get(ListIndex.partitionOf(id));
     }
 
     private boolean contained(long lsn, long id) {
-        return lsn < captureLsns[partitions.partitionOf(id)];
+        return lsn < captureLsns[ListIndex.partitionOf(id)];
     }
 
     @Override

@@ -185,7 +185,7 @@ class LiarsStoreTest {
         CheckpointHeader newest = anatomy.newest();
         MemoryStorage storage = new MemoryStorage(sound);
         try (CheckpointWriter writer = new CheckpointWriter(storage, newest.number() + 1)) {
-            int partitionOfSeven = new ListIndex().partitionOf(7);
+            int partitionOfSeven = ListIndex.partitionOf(7);
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
                 writer.startPartition(partition, newest.endLsn());
                 for (int i = 0; i < 2 && partition == partitionOfSeven; i++) {

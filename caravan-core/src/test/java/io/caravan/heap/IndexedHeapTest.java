@@ -80,10 +80,17 @@ class IndexedHeapTest {
         }
     }
 
+    private static void forEachHole(IndexedHeap heap, IndexedHeap.HoleVisitor visitor) {
+        long position = 0;
+        do {
+            position = heap.visitHoles(position, visitor);
+        } while (position != 0);
+    }
+
     private static void assertSame(IndexedHeap heap, Model model) {
         NavigableMap<Long, Long> holes = new TreeMap<>();
-        heap.forEachHole(
-                (address, bytes) -> assertThat(holes.put(address, bytes)).isNull());
+        forEachHole(
+                heap, (address, bytes) -> assertThat(holes.put(address, bytes)).isNull());
         assertThat(holes).isEqualTo(model.holes);
         assertThat(heap.freeBytes()).isEqualTo(model.freeBytes());
         assertThat(heap.usedBytes()).isEqualTo(model.usedBytes());
@@ -146,7 +153,7 @@ class IndexedHeapTest {
 
     private static void allocate(IndexedHeap heap, Model model, int bytes) {
         long address = heap.allocate(bytes);
-        if (address == Heap.NONE) {
+        if (address == IndexedHeap.NONE) {
             // Its own bin may hold one that fits behind the few that were looked at, but no larger bin does.
             int ownBin = SizeBins.binOf(bytes / 8);
             assertThat(model.holes.values()).allMatch(size -> SizeBins.binOf(size / 8) <= ownBin);
@@ -186,7 +193,7 @@ class IndexedHeapTest {
         long a = heap.allocate(32);
         long b = heap.allocate(32);
         long c = heap.allocate(32);
-        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(8)).isEqualTo(IndexedHeap.NONE);
         heap.free(a, 32);
         heap.free(c, 32);
         assertThat(heap.largestHoleBytes()).isEqualTo(32);
@@ -194,7 +201,7 @@ class IndexedHeapTest {
         assertThat(heap.largestHoleBytes()).isEqualTo(96);
         assertThat(heap.removeSpace(0, 96)).isTrue();
         assertThat(heap.freeBytes()).isZero();
-        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(8)).isEqualTo(IndexedHeap.NONE);
     }
 
     @Test
@@ -240,7 +247,7 @@ class IndexedHeapTest {
                 int length = random.nextInt(100);
                 long region = Region.pack(0, length);
                 long address = heap.allocate(Region.entryBytes(region));
-                if (address != Heap.NONE && random.nextBoolean()) {
+                if (address != IndexedHeap.NONE && random.nextBoolean()) {
                     regions.add(Region.pack(address, length));
                     model.take(address, Region.entryBytes(region));
                 }
@@ -295,7 +302,7 @@ class IndexedHeapTest {
         for (int i = 0; i < addresses.length; i++) {
             addresses[i] = heap.allocate(16);
         }
-        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(16)).isEqualTo(IndexedHeap.NONE);
         for (int i = 0; i < 20; i += 2) {
             heap.free(addresses[i], 16);
         }
@@ -308,7 +315,7 @@ class IndexedHeapTest {
             assertThat(heap.allocate(16))
                     .isIn((Object[]) Arrays.stream(addresses).boxed().toArray());
         }
-        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(16)).isEqualTo(IndexedHeap.NONE);
 
         long[] everyOther = IntStream.range(0, addresses.length)
                 .filter(i -> i % 2 == 1)
@@ -374,7 +381,7 @@ class IndexedHeapTest {
         IndexedHeap heap = rebuilt(new IndexedHeap(), large, segments, 1, Region.pack(high, 8), Region.pack(low, 8));
         assertThat(heap.usedBytes()).isEqualTo(32);
         List<Long> holes = new ArrayList<>();
-        heap.forEachHole((address, bytes) -> holes.add(address));
+        forEachHole(heap, (address, bytes) -> holes.add(address));
         assertThat(holes).hasSize(segments).contains(low + 16, high + 16).doesNotContain(low, high);
     }
 }

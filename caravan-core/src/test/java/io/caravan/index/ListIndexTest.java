@@ -347,7 +347,7 @@ class ListIndexTest {
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             int expected = partition;
             index.forEachList(partition, list -> {
-                assertThat(index.partitionOf(index.id(list))).isEqualTo(expected);
+                assertThat(ListIndex.partitionOf(index.id(list))).isEqualTo(expected);
                 assertThat(contents.put(index.id(list), Was.of(index, list))).isNull();
             });
         }

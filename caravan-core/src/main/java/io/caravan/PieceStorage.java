@@ -1,5 +1,8 @@
-package io.caravan.io;
+package io.caravan;
 
+import io.caravan.io.MappedFile;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -9,34 +12,22 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that keeps nothing: what is written to its files goes to a sink in pieces, and {@link PieceReceiver} writes
+ * A storage that keeps nothing: what is written to its files goes to a sink in pieces, and {@link ReplicaCopy} writes
  * the same files elsewhere. Files are written one after another, each by one thread, and never read.
  *
  * <p>A piece is little-endian: its kind in a byte; then of a new file the size that is reserved for it, in eight bytes,
  * and its name in UTF-8; of content its position in the file, in eight bytes, and the bytes; of a file's end nothing.
  */
-public final class PieceStorage implements Storage {
+final class PieceStorage implements Storage {
     static final byte NEW_FILE = 1;
     static final byte CONTENT = 2;
     static final byte END_OF_FILE = 3;
     static final int HEAD_BYTES = 1 + Long.BYTES;
 
-    private final Sink sink;
+    private final Replica.Pieces sink;
     private @Nullable String open;
 
-    /** Where pieces go. */
-    @FunctionalInterface
-    public interface Sink {
-        /**
-         * Takes the next piece; waits while there is no room.
-         *
-         * @param piece only until this returns
-         * @throws IOException when nobody wants any more
-         */
-        void take(ByteBuffer piece) throws IOException;
-    }
-
-    public PieceStorage(Sink sink) {
+    PieceStorage(Replica.Pieces sink) {
         this.sink = sink;
     }
 
