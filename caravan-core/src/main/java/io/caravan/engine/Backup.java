@@ -40,7 +40,7 @@ public final class Backup {
 
     Backup(StoreParts parts, Storage to, BackupReport.Progress progress) {
         this.parts = parts;
-        this.from = parts.storage;
+        this.from = parts.state.storage;
         this.to = to;
         this.progress = progress;
     }
@@ -95,7 +95,7 @@ public final class Backup {
     /** Where the log ends in the copy: it is forced up to there, and every trim that has freed a place lies before. */
     private long forcedEnd() {
         parts.onCheckpointer(parts.checkpoints::forceLog);
-        return parts.forced.position();
+        return parts.state.forced.position();
     }
 
     private void copyWhole(StoreFile source, String name) throws IOException {

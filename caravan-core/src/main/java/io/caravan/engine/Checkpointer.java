@@ -1,9 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.StoreClosedException;
-import io.caravan.StoreConfig;
 import io.caravan.format.Region;
-import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,8 +9,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,13 +35,7 @@ final class Checkpointer {
     private final StoreState state;
     private final Checkpoints checkpoints;
     private final Provisioner provisioner;
-    private final LsnGate committed;
-    private final LogGeometry logGeometry;
-    private final long floorBytes;
-    private final double fraction;
-    private final Runnable wake;
     private final Consumer<Throwable> failStore;
-    private final LongSupplier clock;
 
     /** Tasks that wait for their turn. Guarded by the store's lock. */
     private final Deque<Request> requests = new ArrayDeque<>();
@@ -62,25 +52,11 @@ final class Checkpointer {
     private boolean unreadable;
 
     Checkpointer(
-            StoreState state,
-            Checkpoints checkpoints,
-            Provisioner provisioner,
-            LsnGate committed,
-            LogGeometry logGeometry,
-            StoreConfig config,
-            Runnable wake,
-            Consumer<Throwable> failStore,
-            LongSupplier clock) {
+            StoreState state, Checkpoints checkpoints, Provisioner provisioner, Consumer<Throwable> failStore) {
         this.state = state;
         this.checkpoints = checkpoints;
         this.provisioner = provisioner;
-        this.committed = committed;
-        this.logGeometry = logGeometry;
-        this.floorBytes = config.checkpointFloorBytes();
-        this.fraction = config.checkpointFraction();
-        this.wake = wake;
         this.failStore = failStore;
-        this.clock = clock;
         this.dueAtLsn = dueAt();
     }
 
@@ -89,49 +65,40 @@ final class Checkpointer {
      * so the log may grow with the index and with what is live.
      */
     private long dueAt() {
-        long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
-        long stateBytes = (long) (fraction * (checkpoints.newestBytes() + heapBytes));
-        return checkpoints.newest().startLsn() + Math.min(Math.max(floorBytes, stateBytes), MAX_DISTANCE_BYTES);
-    }
-
-    private long usedHeapBytes() {
-        return state.locked(() -> state.heap.usedBytes());
+        long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
+        long stateBytes = (long) (state.config.checkpointFraction() * (checkpoints.newestBytes() + heapBytes));
+        return checkpoints.newest().startLsn()
+                + Math.min(Math.max(state.config.checkpointFloorBytes(), stateBytes), MAX_DISTANCE_BYTES);
     }
 
     /** The flusher calls this after each flush. */
     void logGrew() {
-        if (committed.position() >= dueAtLsn) {
-            wake.run();
+        if (state.committed.position() >= dueAtLsn) {
+            state.wakes.checkpointer().run();
         }
     }
 
     /** Runs a task on the checkpointer's thread, so that no file is recycled while it runs; completes with it. */
     CompletableFuture<Void> submit(Engine.FileTask task) {
         Request request = new Request(task, new CompletableFuture<>());
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             if (stopped) {
                 request.refuse(state.name());
             } else {
                 requests.add(request);
             }
-        } finally {
-            state.lock.unlock();
-        }
-        wake.run();
+        });
+        state.wakes.checkpointer().run();
         return request.done();
     }
 
     /** Refuses whoever still waits, and whoever comes; called when the worker has stopped. */
     void refuseRequests() {
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             stopped = true;
             requests.forEach(request -> request.refuse(state.name()));
             requests.clear();
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /** A task, and who waits for it. */
@@ -153,7 +120,7 @@ final class Checkpointer {
 
     /** A request, or a checkpoint if one is due; see {@link Worker.Step}. */
     long step() {
-        Request request = nextRequest();
+        Request request = state.locked(requests::poll);
         if (request != null) {
             request.serve();
             return 0;
@@ -188,7 +155,7 @@ final class Checkpointer {
 
     /** How long until the next attempt; a clock that jumps back makes it due at once. */
     private long retryPauseNanos() {
-        long sinceNanos = clock.getAsLong() - lastFailureNanos;
+        long sinceNanos = state.nowNanos() - lastFailureNanos;
         return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, retryNanos - sinceNanos) : 0;
     }
 
@@ -198,21 +165,17 @@ final class Checkpointer {
      * succeeds: appends may be refused because of it. So is one that a write waits for.
      */
     private boolean due() {
-        long position = committed.position();
+        long position = state.committed.position();
         return lastAttemptFailed
                 || position >= dueAtLsn
                 || checkpoints.wanted()
                 || provisioner.logStarved()
-                        && (logGeometry.segmentOf(position) > provisioner.neededLogSegment() || checkpoints.makeRoom());
-    }
-
-    private @Nullable Request nextRequest() {
-        return state.locked(() -> requests.poll());
+                        && (state.geometry.segmentOf(position) > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
     /** How much log a recovery would replay, about. */
     long logBytesSince() {
-        return Math.max(0, committed.position() - checkpoints.newest().startLsn());
+        return Math.max(0, state.committed.position() - checkpoints.newest().startLsn());
     }
 
     /** What {@link #logBytesSince} will be when the next checkpoint begins. */
@@ -222,7 +185,7 @@ final class Checkpointer {
 
     /** Publishes a checkpoint. On the checkpointer's thread only. */
     void publish() throws IOException {
-        long startNanos = clock.getAsLong();
+        long startNanos = state.nowNanos();
         try {
             checkpoints.publish();
         } catch (Tenuring.ForceFailed failed) {
@@ -246,13 +209,10 @@ final class Checkpointer {
         lastAttemptFailed = false;
         retryEachSecond();
         dueAtLsn = dueAt();
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             state.counters.checkpoints++;
-            state.counters.lastCheckpointNanos = clock.getAsLong() - startNanos;
-        } finally {
-            state.lock.unlock();
-        }
+            state.counters.lastCheckpointNanos = state.nowNanos() - startNanos;
+        });
     }
 
     private void retryEachSecond() {
@@ -262,7 +222,7 @@ final class Checkpointer {
 
     private void countFailure() {
         lastAttemptFailed = true;
-        lastFailureNanos = clock.getAsLong();
+        lastFailureNanos = state.nowNanos();
         state.locked(() -> state.counters.failures++);
     }
 }

@@ -6,13 +6,9 @@ import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout.Link;
-import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
-import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
-import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -40,13 +36,7 @@ final class Checkpoints {
     private final Provisioner provisioner;
     private final DiskReserve reserve;
     private final FileLeases leases;
-    private final Flusher.Gates gates;
     private final Consumer<IOException> logForceFailed;
-    private final Storage storage;
-    private final HeapFile heapFile;
-    private final LogSegments log;
-    private final LogGeometry logGeometry;
-    private final long storeId;
     private final Tenuring tenuring;
     private final long[] slice = new long[SLICE_LONGS];
     private final List<Long> kept;
@@ -63,11 +53,8 @@ final class Checkpoints {
             Provisioner provisioner,
             DiskReserve reserve,
             FileLeases leases,
-            Flusher.Gates gates,
             Consumer<IOException> logForceFailed,
-            Storage storage,
-            Recovered recovered,
-            long floorBytes) {
+            Recovered recovered) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
@@ -75,18 +62,12 @@ final class Checkpoints {
         this.provisioner = provisioner;
         this.reserve = reserve;
         this.leases = leases;
-        this.gates = gates;
         this.logForceFailed = logForceFailed;
-        this.storage = storage;
-        this.heapFile = recovered.heapFile();
-        this.log = recovered.log();
-        this.logGeometry = log.geometry();
-        this.storeId = recovered.newest().storeId();
-        this.tenuring = new Tenuring(state, queue, space, reserve, gates.committed(), heapFile, log, floorBytes);
+        this.tenuring = new Tenuring(state, queue, space, reserve);
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
-        this.countedHeapSegments = heapFile.segmentCount();
+        this.countedHeapSegments = state.heapFile.segmentCount();
     }
 
     /** The newest checkpoint; on any thread. */
@@ -137,12 +118,9 @@ final class Checkpoints {
             failure = String.valueOf(failed.getMessage());
             throw failed;
         } finally {
-            ended(failure);
+            String problem = failure;
+            state.locked(() -> space.checkpointEnded(problem));
         }
-    }
-
-    private void ended(@Nullable String failure) {
-        state.locked(() -> space.checkpointEnded(failure));
     }
 
     private void publishNext() throws IOException {
@@ -181,13 +159,10 @@ final class Checkpoints {
     private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
-        state.lock.lockForSlice();
-        try {
+        return state.slice(() -> {
             space.releaseTrailing();
             return new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail());
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /**
@@ -195,19 +170,19 @@ final class Checkpoints {
      * log that is full to its last byte can be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
-        if (logGeometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
+        if (state.geometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
             return start;
         }
         long lastFrame = start.previousLsn();
         if (lastFrame < newest.startLsn()) {
             throw new IOException("the log segment that replay would start in has no space yet");
         }
-        return new Start(lastFrame, log.previousLsn(lastFrame), start.tail());
+        return new Start(lastFrame, state.log.previousLsn(lastFrame), start.tail());
     }
 
     private void writeAndPublish(Start start) throws IOException {
         long number = newest.number() + 1;
-        try (CheckpointWriter writer = new CheckpointWriter(storage, number)) {
+        try (CheckpointWriter writer = new CheckpointWriter(state.storage, number)) {
             Frozen frozen = freeze();
             try {
                 write(frozen, writer);
@@ -220,14 +195,14 @@ final class Checkpoints {
             CheckpointHeader header = new CheckpointHeader(
                     FileHeader.NEWEST_VERSION,
                     number,
-                    storeId,
+                    state.storeId,
                     start.lsn(),
                     frozen.lsn(),
                     linkOf(start.previousLsn()),
                     writer.lists(),
                     writer.entries(),
-                    logGeometry.segmentBytes(),
-                    heapFile.geometry().segmentBytes(),
+                    state.geometry.segmentBytes(),
+                    state.heapFile.geometry().segmentBytes(),
                     frozen.heapSegments(),
                     ListIndex.PARTITIONS);
             writer.publish(header);
@@ -237,20 +212,17 @@ final class Checkpoints {
 
     /** A frame from the one before the newest checkpoint's start on. */
     private Link linkOf(long lsn) throws IOException {
-        return lsn == newest.previous().lsn() ? newest.previous() : log.link(lsn);
+        return lsn == newest.previous().lsn() ? newest.previous() : state.log.link(lsn);
     }
 
     /** The index as every record before an LSN made it, and no later one. */
     private record Frozen(ListIndex index, long lsn, int heapSegments) {}
 
     private Frozen freeze() {
-        state.lock.lockForSlice();
-        try {
+        return state.slice(() -> {
             space.indexFrozen();
             return new Frozen(state.index.freeze(), queue.nextLsn(), space.segments());
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     private void write(Frozen frozen, CheckpointWriter writer) throws IOException {
@@ -294,16 +266,16 @@ final class Checkpoints {
      * This one has a handle of its own, as Linux tells each handle once of what could not be written.
      */
     private void writeBack() throws IOException {
-        long written = gates.committed().position();
-        long next = gates.forced().position();
-        long segment = logGeometry.segmentOf(next);
+        long written = state.committed.position();
+        long next = state.forced.position();
+        long segment = state.geometry.segmentOf(next);
         // What is written may end where the next segment begins, which need not be there.
-        while (next < written && log.ready(segment)) {
-            try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
+        while (next < written && state.log.ready(segment)) {
+            try (StoreFile file = state.storage.open(FileNames.LOG.of(segment))) {
                 force(file);
             }
             segment++;
-            next = logGeometry.startOf(segment);
+            next = state.geometry.startOf(segment);
         }
     }
 
@@ -313,20 +285,17 @@ final class Checkpoints {
         } catch (IOException failed) {
             logForceFailed.accept(failed);
             // The flusher fails the store with it, and the position never comes to be forced.
-            gates.forced().await(Long.MAX_VALUE);
+            state.forced.await(Long.MAX_VALUE);
         }
     }
 
     private void awaitForced(long lsn) {
-        state.lock.lock();
-        try {
-            if (gates.forced().position() < lsn) {
+        state.locked(() -> {
+            if (state.forced.position() < lsn) {
                 demand.requireForce();
             }
-        } finally {
-            state.lock.unlock();
-        }
-        gates.forced().await(lsn);
+        });
+        state.forced.await(lsn);
     }
 
     private void published(CheckpointHeader header, long fileBytes) throws IOException {
@@ -337,25 +306,20 @@ final class Checkpoints {
         reuseFreed();
         kept.add(header.number());
         while (kept.size() > 2) {
-            storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
+            state.storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
             kept.remove(0);
         }
-        storage.forceDirectory();
+        state.storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
-        provisioner.release(logGeometry.segmentOf(older.startLsn()));
+        provisioner.release(state.geometry.segmentOf(older.startLsn()));
         countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
-        heapFile.dropFrom(leases.heapSegments(countedHeapSegments));
+        state.heapFile.dropFrom(leases.heapSegments(countedHeapSegments));
     }
 
     private void reuseFreed() {
         boolean more = true;
         while (more) {
-            state.lock.lockForSlice();
-            try {
-                more = space.reuseSlice();
-            } finally {
-                state.lock.unlock();
-            }
+            more = state.slice(() -> space.reuseSlice());
         }
     }
 }

@@ -41,6 +41,8 @@ final class Commit {
     private boolean waitsByPolicy;
     private long segment = -1;
     private Durability level = Durability.NONE;
+    private long end;
+    private boolean forceAsked;
 
     Commit(int bufferBytes) {
         frame = new LogBuffer(bufferBytes);
@@ -100,7 +102,7 @@ final class Commit {
         return least;
     }
 
-    /** How long after its first write it shall be flushed: as the least patient of its writes wants it. */
+    /** How long after its first write it is to be flushed: as the least patient of its writes wants it. */
     long delayNanos(FlushDelay policy) {
         return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
     }
@@ -113,6 +115,22 @@ final class Commit {
     /** It must be so durable at the least. */
     void require(Durability atLeast) {
         level = level.orStronger(atLeast);
+    }
+
+    /** A flush takes it, behind which the log ends there. */
+    void sealed(long logEnd, boolean force) {
+        end = logEnd;
+        forceAsked = force;
+    }
+
+    /** Where the log ends once the frame is written. */
+    long end() {
+        return end;
+    }
+
+    /** Whether somebody asked for a force, whatever the durability level. */
+    boolean forceAsked() {
+        return forceAsked;
     }
 
     void add(WriteCallback callback, long sequence) {

@@ -2,8 +2,6 @@ package io.caravan.engine;
 
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.RecordLayout;
-import io.caravan.heap.HeapGeometry;
-import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.util.function.LongSupplier;
@@ -20,7 +18,6 @@ final class DiskReserve {
 
     private final StoreState state;
     private final HeapSpace space;
-    private final Storage storage;
     private final LogGeometry log;
     private final LongSupplier logEnd;
     private final long slackBytes;
@@ -31,20 +28,12 @@ final class DiskReserve {
      *
      * @param logEnd where the log ends, with what is not sealed yet; called under the store's lock
      */
-    DiskReserve(
-            StoreState state,
-            HeapSpace space,
-            Storage storage,
-            LogGeometry log,
-            HeapGeometry heap,
-            LongSupplier logEnd,
-            long newestCheckpointBytes) {
+    DiskReserve(StoreState state, HeapSpace space, LongSupplier logEnd, long newestCheckpointBytes) {
         this.state = state;
         this.space = space;
-        this.storage = storage;
-        this.log = log;
+        this.log = state.geometry;
         this.logEnd = logEnd;
-        this.slackBytes = 2L * heap.growthBytes() + log.segmentBytes() / SLACK_SHARE;
+        this.slackBytes = 2L * state.heapFile.geometry().growthBytes() + log.segmentBytes() / SLACK_SHARE;
         this.newestCheckpointBytes = newestCheckpointBytes;
     }
 
@@ -62,7 +51,7 @@ final class DiskReserve {
     long lackingForLog(long last, long takes) throws IOException {
         long needed = takes + state.locked(() -> neededForLog(last));
         // Afterwards: what a checkpoint takes in between is then counted twice, and not left out.
-        return needed - storage.usableBytes();
+        return needed - state.storage.usableBytes();
     }
 
     private long neededForLog(long last) {
@@ -80,7 +69,7 @@ final class DiskReserve {
      */
     long lackingForHeap(long takes) throws IOException {
         long needed = takes + state.locked(() -> fileBytes(2L * log.segmentBytes())) + 2 * slackBytes;
-        return needed - storage.usableBytes();
+        return needed - state.storage.usableBytes();
     }
 
     /** What the files of the next two checkpoints take, beside those that they replace. */

@@ -232,13 +232,10 @@ public final class Engine implements DurableListStore {
     public void flush() {
         StoreState.checkMayWait("flush");
         CompletableFuture<Long> done = new CompletableFuture<>();
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             state.checkWritable();
             parts.enqueueFlush(done);
-        } finally {
-            state.lock.unlock();
-        }
+        });
         parts.await(done);
     }
 
@@ -362,6 +359,6 @@ public final class Engine implements DurableListStore {
 
     /** Up to where the log is forced. */
     public long forcedLsn() {
-        return parts.forced.position();
+        return state.forced.position();
     }
 }

@@ -2,18 +2,15 @@ package io.caravan.engine;
 
 import io.caravan.WriteBatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
- * Decides when the active commit is flushed, one flush at a time: at once when a caller waits for it, otherwise when the
- * writes that belong together have come.
+ * Decides when the active commit is flushed: at once when a caller waits for it, otherwise when the writes that belong
+ * together have come. Everything here is called under the store's lock, except where a method says otherwise.
  *
  * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them,
  * but when the group ends or has gathered enough. Groups are counted, not identified: with several open, the end of any
  * one may start the flush, and a commit waits for no group that was opened after its first write. A commit waits
  * {@link #GROUP_WAIT_NANOS} at most. Then all open groups are given up, and no longer count.
- *
- * <p>A flush is begun and ended under the store's lock, which guards everything here except where a method says otherwise.
  */
 final class FlushDemand {
     /** What a group may gather at most: forcing that much hardly takes the disk longer than forcing one block. */
@@ -24,20 +21,21 @@ final class FlushDemand {
 
     private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** What the active commit asks of the flusher. It only rises, until the commit is sealed. */
+    private enum Stage {
+        /** Nothing: the commit is empty, or gathers what open groups add. */
+        GATHERS,
+        /** To flush it when the policy's delay is over. The flusher was woken for it. */
+        READY,
+        /** To flush it without delay. */
+        URGENT,
+        /** To flush without delay, also if the commit is empty, and to force the log whatever the durability level. */
+        FORCE
+    }
+
     private final StoreState state;
-    private final LongSupplier clock;
-    private final Runnable wakeFlusher;
     private Commit active;
-
-    private volatile boolean urgent;
-    /** Whether a flush is under way, on the flusher's thread or on a writer's. Only its owner ends it. */
-    private boolean flushing;
-
-    private boolean forceWanted;
-    /** Whether the flusher was woken for the active commit. */
-    private boolean flusherKnows;
-    /** Whether the flusher looks again soon, although no thread wakes it. */
-    private boolean flusherLooks;
+    private volatile Stage stage = Stage.GATHERS;
 
     /** Number of open groups, without those given up. */
     private int openGroups;
@@ -47,12 +45,16 @@ final class FlushDemand {
     private long generation;
     /** Whether a group was opened since the flusher last had nothing to do. */
     private boolean groupsCome;
+    /** Whether the flusher looks again soon, although no thread wakes it. */
+    private boolean flusherLooks;
 
-    FlushDemand(StoreState state, Commit active, Runnable wakeFlusher, LongSupplier clock) {
+    FlushDemand(StoreState state, Commit active) {
         this.state = state;
         this.active = active;
-        this.wakeFlusher = wakeFlusher;
-        this.clock = clock;
+    }
+
+    Commit active() {
+        return active;
     }
 
     /**
@@ -62,35 +64,42 @@ final class FlushDemand {
      */
     void added(long delayNanos) {
         if (active.count() == 1) {
-            active.startedAt(clock.getAsLong());
+            active.startedAt(state.nowNanos());
             awaitedGroups = openGroups;
             if (gathering() && !flusherLooks) {
                 flusherLooks = true;
-                wakeFlusher.run();
+                wakeFlusher();
             }
         }
-        if (waitsLess(delayNanos) && flusherKnows) {
-            wakeFlusher.run();
+        boolean sooner =
+                delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
+        if (sooner && stage != Stage.GATHERS) {
+            // It may be waiting for the moment that was right so far.
+            wakeFlusher();
         }
         wakeWhenReady();
     }
 
-    /** Whether this write moves the commit's flush forward, for which the flusher may be waiting. */
-    private boolean waitsLess(long delayNanos) {
-        return delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
+    private void wakeWhenReady() {
+        if (stage == Stage.GATHERS && !active.isEmpty() && !gathering()) {
+            raise(Stage.READY);
+        }
     }
 
-    /** Wakes the flusher, unless it knows, if nothing more is waited for. */
-    private void wakeWhenReady() {
-        if (!flusherKnows && !active.isEmpty() && !gathering()) {
-            flusherKnows = true;
-            wakeFlusher.run();
+    private void raise(Stage to) {
+        if (stage.compareTo(to) < 0) {
+            stage = to;
         }
+        wakeFlusher();
+    }
+
+    void wakeFlusher() {
+        state.wakes.flusher().run();
     }
 
     /** Whether a group that was open when the active commit got its first write may still add to it. */
     private boolean gathering() {
-        return awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES && !urgent;
+        return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
     }
 
     /** Opens a group. Returns its generation, which closes it. */
@@ -100,74 +109,57 @@ final class FlushDemand {
         return generation;
     }
 
-    /** Closes a group of this generation. */
-    void closeGroup(long opened) {
-        if (uncount(opened)) {
-            wakeWhenReady();
-        }
-    }
-
     /**
-     * Closes a group of this generation. Begins a flush, which is the caller's, if the commit is small and no other thread
-     * writes: no other group is open, and the flusher was not woken. Returns whether it has.
+     * Closes a group of this generation, unless it was given up before.
+     *
+     * @param mayFlush whether the caller could make the flush itself
+     * @return whether it is to do so: the commit is small and no other thread writes, as no other group is open and the
+     *     flusher was not woken
      */
-    boolean closeGroupAndBegin(long opened) {
-        if (!uncount(opened)) {
+    boolean closeGroup(long opened, boolean mayFlush) {
+        if (opened != generation) {
             return false;
         }
-        boolean alone = openGroups == 0 && !flusherKnows && !urgent;
-        if (alone && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES && beginFlush()) {
+        openGroups--;
+        awaitedGroups = Math.max(0, awaitedGroups - 1);
+        boolean alone = openGroups == 0 && stage == Stage.GATHERS;
+        if (mayFlush && alone && !active.isEmpty() && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES) {
             return true;
         }
         wakeWhenReady();
         return false;
     }
 
-    /** Stops counting a group. Returns false, and changes nothing, if the group was given up before. */
-    private boolean uncount(long opened) {
-        if (opened != generation) {
-            return false;
-        }
-        openGroups--;
-        awaitedGroups = Math.max(0, awaitedGroups - 1);
-        return true;
-    }
-
-    /** Makes the next flush start without waiting for company. */
+    /** Makes the flush of what the active commit has start without waiting for company. */
     void requireFlush() {
-        urgent = true;
-        wakeFlusher.run();
-    }
-
-    /** Makes the next flush force the log whatever the durability level. */
-    void requireForce() {
-        forceWanted = true;
-        requireFlush();
-    }
-
-    /** Whether the next flush shall not wait; may be asked without the lock. */
-    boolean urgent() {
-        return urgent;
-    }
-
-    /**
-     * Whether there is something to flush now, and nobody is at it. Gives groups up that have been waited for long enough.
-     */
-    boolean hasWork() {
-        if (flushing) {
-            return false;
+        if (!active.isEmpty()) {
+            raise(Stage.URGENT);
         }
+    }
+
+    /** Makes the next flush start at once, and force the log whatever the durability level. */
+    void requireForce() {
+        raise(Stage.FORCE);
+    }
+
+    /** Whether the next flush may not wait; may be asked without the lock. */
+    boolean urgent() {
+        return stage.compareTo(Stage.URGENT) >= 0;
+    }
+
+    /** Whether there is something to flush now. Gives groups up that have been waited for long enough. */
+    boolean hasWork() {
         if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
             generation++;
             openGroups = 0;
             awaitedGroups = 0;
         }
-        return forceWanted || !active.isEmpty() && !gathering();
+        return stage == Stage.FORCE || !active.isEmpty() && !gathering();
     }
 
     /** How much longer the active commit waits for groups; not at all when the clock has gone back. */
     private long groupWaitNanos() {
-        long waitedNanos = clock.getAsLong() - active.firstNanos();
+        long waitedNanos = state.nowNanos() - active.firstNanos();
         return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;
     }
 
@@ -184,50 +176,12 @@ final class FlushDemand {
         return active.isEmpty() ? GROUP_WAIT_NANOS : Math.max(1, groupWaitNanos());
     }
 
-    /**
-     * Begins a flush, which the caller must {@linkplain #endFlush() end}, if there is something to flush now and no other
-     * flush is under way. A caller that gets {@code false} changes nothing: the flush under way belongs to another.
-     */
-    boolean beginFlush() {
-        if (!hasWork()) {
-            return false;
-        }
-        flushing = true;
-        return true;
-    }
-
-    /**
-     * Ends the flush that the caller has begun. Wakes the flusher if there is something to flush again: what was added
-     * since the commit was sealed, and what the flusher left alone because of this flush.
-     */
-    void endFlush() {
-        if (!flushing) {
-            throw new IllegalStateException("no flush is under way that could end");
-        }
-        flushing = false;
-        state.changed.signalAll();
-        if (hasWork()) {
-            wakeFlusher.run();
-        }
-    }
-
-    /** Whether a flush is under way. */
-    boolean flushing() {
-        return flushing;
-    }
-
-    /** Takes the force that was asked for. */
-    boolean takeForceWanted() {
-        boolean wanted = forceWanted;
-        forceWanted = false;
-        return wanted;
-    }
-
-    /** The active commit was sealed, and this one has taken its place. */
-    void sealed(Commit next) {
+    /** The active commit is sealed, and this one takes its place. Returns whether a force was asked for. */
+    boolean sealed(Commit next) {
+        boolean forced = stage == Stage.FORCE;
         active = next;
         awaitedGroups = 0;
-        urgent = false;
-        flusherKnows = false;
+        stage = Stage.GATHERS;
+        return forced;
     }
 }

@@ -3,13 +3,14 @@ package io.caravan.engine;
 import io.caravan.CommitLog;
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.wal.LogBuffer;
+import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.function.LongSupplier;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +36,6 @@ final class Flusher {
     private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;
-    private final Threading threading;
     private final CommitQueue queue;
     private final FlushDemand demand;
     private final HeapSpace space;
@@ -44,9 +44,6 @@ final class Flusher {
     private final Durability durability;
     private final FlushDelay delay;
     private final PreciseSleeper sleeper;
-    private final LongSupplier clock;
-    private final LsnGate forced;
-    private final LsnGate committed;
     private final Runnable afterFlush;
     private volatile CommitLog commitLog = CommitLog.LOCAL;
 
@@ -56,57 +53,48 @@ final class Flusher {
             FlushDemand demand,
             HeapSpace space,
             Writability writability,
-            Recovered recovered,
-            Gates gates,
-            StoreConfig config,
-            LongSupplier clock,
-            Threading threading,
+            LogScanner.End end,
             Runnable afterFlush) {
         this.state = state;
-        this.threading = threading;
         this.queue = queue;
         this.demand = demand;
         this.space = space;
         this.writability = writability;
-        this.writer = new LogWriter(recovered.log(), recovered.newest().storeId(), recovered.end());
-        this.forced = gates.forced();
-        this.committed = gates.committed();
-        this.durability = config.durability();
-        this.delay = new FlushDelay(config.flushPolicy());
-        this.sleeper = new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors());
-        this.clock = clock;
+        this.writer = new LogWriter(state.log, state.storeId, end);
+        this.durability = state.config.durability();
+        this.delay = new FlushDelay(state.config.flushPolicy());
+        this.sleeper = new PreciseSleeper(
+                state::nowNanos, Runtime.getRuntime().availableProcessors());
         this.afterFlush = afterFlush;
     }
-
-    /** How far the log is forced, and how far it is committed: as durable as the store promises. */
-    record Gates(LsnGate forced, LsnGate committed) {}
 
     /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
     long step() {
         if (state.failure() != null) {
             return stepOfFailed();
         }
-        if (!workWaits()) {
+        if (!state.locked(queue::hasWork)) {
             writability.runActions();
             return reclaimAndLook() ? 0 : restNanos();
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, demand::urgent);
+            long parkNanos = sleeper.parkOrSpin(state.nowNanos() + delayNanos, demand::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);
             }
         }
-        if (state.locked(demand::beginFlush)) {
-            flushBegun();
+        Commit begun = state.locked(queue::beginFlush);
+        if (begun != null) {
+            flush(begun);
         }
         return 0;
     }
 
     /** The flush that this thread has begun, and what follows each. */
-    private void flushBegun() {
+    private void flush(Commit commit) {
         try {
-            flush();
+            answer(commit);
             writability.runActions();
             reclaim();
             afterFlush.run();
@@ -115,7 +103,7 @@ final class Flusher {
             fail(broken);
             throw broken;
         } finally {
-            state.locked(demand::endFlush);
+            state.locked(() -> queue.endFlush(commit));
         }
     }
 
@@ -139,24 +127,21 @@ final class Flusher {
 
         @Override
         public void closeAndFlush() {
-            if (close(threading.mayTouchFiles())) {
-                threading.doInstead(Flusher.this::flushBegun);
+            Commit begun = close(state.threading.mayTouchFiles());
+            if (begun != null) {
+                state.threading.doInstead(() -> flush(begun));
             }
         }
 
-        /** Returns whether a flush was begun, which is the caller's. */
-        private boolean close(boolean mayFlush) {
+        /** Returns the commit of the flush that was begun, which is the caller's to make. */
+        private @Nullable Commit close(boolean mayFlush) {
             state.lock.lock();
             try {
                 if (closed) {
-                    return false;
+                    return null;
                 }
                 closed = true;
-                if (mayFlush && flushesHere()) {
-                    return demand.closeGroupAndBegin(generation);
-                }
-                demand.closeGroup(generation);
-                return false;
+                return demand.closeGroup(generation, mayFlush && flushesHere()) ? queue.beginFlush() : null;
             } finally {
                 state.lock.unlock();
             }
@@ -165,8 +150,8 @@ final class Flusher {
 
     /** Whether a writer's thread would be done with a flush soon. Under the lock. */
     private boolean flushesHere() {
-        return !demand.flushing()
-                && (durability != Durability.SYNC || queue.tail() - forced.position() <= MAX_UNFORCED_HERE_BYTES)
+        return !queue.flushing()
+                && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
                 && state.takesWrites()
                 && commitLog == CommitLog.LOCAL
                 && queue.active().delayNanos(delay) == 0
@@ -175,104 +160,82 @@ final class Flusher {
 
     /** Returns when no writer's thread flushes. None will begin to, as the store closes. */
     void awaitWriters() {
-        state.lock.lock();
-        try {
-            while (demand.flushing()) {
+        state.locked(() -> {
+            while (queue.flushing()) {
                 state.awaitChange();
             }
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
-    /** A failed store has nothing to do but to tell those who wait. */
+    /** A failed store has nothing to do but to answer those who wait. */
     private long stepOfFailed() {
-        if (state.locked(demand::beginFlush)) {
+        Commit begun = state.locked(queue::beginFlush);
+        if (begun != null) {
             try {
-                flush();
+                answer(begun);
             } finally {
-                state.locked(demand::endFlush);
+                state.locked(() -> queue.endFlush(begun));
             }
         }
         writability.runActions();
         return Worker.UNTIL_WOKEN;
     }
 
-    private boolean workWaits() {
-        return state.locked(demand::hasWork);
-    }
-
     private long restNanos() {
         return state.locked(() -> demand.restNanos());
     }
 
-    /** How much longer the active commit shall wait; not at all when the clock says that it lies in the future. */
+    /** How much longer the active commit is to wait; not at all when the clock says that it lies in the future. */
     private long delayNanos() {
-        state.lock.lock();
-        try {
-            if (demand.urgent() || demand.flushing() || queue.active().count() == 0) {
-                return 0;
+        return state.locked(() -> {
+            if (demand.urgent() || queue.flushing() || queue.active().count() == 0) {
+                return 0L;
             }
-            long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
+            long waitedNanos = state.nowNanos() - queue.active().firstNanos();
             return waitedNanos < 0 ? 0 : queue.active().delayNanos(delay) - waitedNanos;
-        } finally {
-            state.lock.unlock();
+        });
+    }
+
+    private void answer(Commit commit) {
+        StoreFailedException failure = state.failure();
+        if (failure != null) {
+            takeBackLost();
+            state.forced.fail(failure);
+            state.committed.fail(failure);
+            commit.fail(failure);
+        } else {
+            flushOrFail(commit);
         }
     }
 
-    private void flush() {
-        Commit commit;
-        boolean force;
-        long end;
-        state.lock.lock();
-        try {
-            force = demand.takeForceWanted();
-            commit = queue.seal();
-            end = queue.tail();
-        } finally {
-            state.lock.unlock();
-        }
-        try {
-            StoreFailedException failure = state.failure();
-            if (failure != null) {
-                takeBackLost();
-                forced.fail(failure);
-                committed.fail(failure);
-                commit.fail(failure);
-            } else {
-                flushOrFail(commit, force || forces(commit, end), end);
-            }
-        } finally {
-            release(commit);
-        }
+    private boolean forces(Commit commit) {
+        return commit.forceAsked()
+                || durability == Durability.SYNC
+                        && (commit.level() == Durability.SYNC
+                                || commit.end() - state.forced.position() > MAX_UNFORCED_BYTES);
     }
 
-    /** Whether a commit is forced, though nobody has asked for a force. */
-    private boolean forces(Commit commit, long end) {
-        return durability == Durability.SYNC
-                && (commit.level() == Durability.SYNC || end - forced.position() > MAX_UNFORCED_BYTES);
-    }
-
-    /** How durable a commit must be before anybody is told. */
+    /** How durable a commit must be before it is acknowledged. */
     private Durability levelOf(Commit commit) {
         return commit.level().orWeaker(durability);
     }
 
-    private void flushOrFail(Commit commit, boolean force, long end) {
+    private void flushOrFail(Commit commit) {
+        boolean force = forces(commit);
         try {
             writer.requireForcesWork();
             if (levelOf(commit) == Durability.NONE && alone()) {
                 commit.acknowledge();
             }
-            long startNanos = clock.getAsLong();
+            long startNanos = state.nowNanos();
             int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
             if (force) {
                 writer.force();
-                forced.advance(end);
+                state.forced.advance(commit.end());
             }
-            long durableNanos = clock.getAsLong();
+            long durableNanos = state.nowNanos();
             commit.acknowledge();
-            committed.advance(end);
+            state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
             takeBackLost();
@@ -300,7 +263,7 @@ final class Flusher {
     /** Below {@code SYNC}, what could not be forced was committed: it must not be read any more. */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {
-            committed.takeBack(forced.position());
+            state.committed.takeBack(state.forced.position());
         }
     }
 
@@ -314,31 +277,31 @@ final class Flusher {
         state.locked(demand::requireForce);
     }
 
-    /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */
+    /** Makes the store fail, and answers those who wait. What fails afterwards is logged only. On any store thread. */
     void fail(Throwable cause) {
-        StoreFailedException failure;
-        state.lock.lock();
-        try {
-            if (state.failure() != null) {
-                LOG.error("{} had failed already, and now this", state.name(), cause);
-                return;
+        boolean first = state.locked(() -> {
+            boolean failedBefore = state.failure() != null;
+            if (!failedBefore) {
+                state.fail(cause);
+                demand.requireForce();
             }
-            failure = state.fail(cause);
-            demand.requireForce();
-        } finally {
-            state.lock.unlock();
+            return !failedBefore;
+        });
+        if (!first) {
+            LOG.error("{} had failed already, and now this", state.name(), cause);
+            return;
         }
         LOG.error("{} has failed and must be reopened", state.name(), cause);
-        forced.fail(failure);
-        committed.fail(failure);
+        StoreFailedException failure = Objects.requireNonNull(state.failure());
+        state.forced.fail(failure);
+        state.committed.fail(failure);
     }
 
     private void record(Commit commit, int bytes, boolean force, long startNanos, long durableNanos) {
         if (levelOf(commit) == durability) {
             delay.flushed(commit.count(), durableNanos - startNanos, durableNanos);
         }
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             Counters counters = state.counters;
             counters.logBytes += bytes;
             counters.forces += force ? 1 : 0;
@@ -351,22 +314,11 @@ final class Flusher {
                 counters.ackNanos.record(ackNanos);
                 counters.recentAckNanos.record(ackNanos, durableNanos);
             }
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private void release(Commit commit) {
-        state.locked(() -> queue.release(commit));
+        });
     }
 
     private boolean reclaim() {
-        state.lock.lockForSlice();
-        try {
-            return space.reclaimSlice();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.slice(() -> space.reclaimSlice());
     }
 
     /** Freed space relieves the heap, and whoever watches its pressure learns of that without waiting for a write. */

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.collections.LongQueue;
 import io.caravan.format.Region;
 import java.util.function.LongConsumer;
 

@@ -23,10 +23,8 @@ final class HeapSpace {
 
     private final StoreState state;
     private final FlushDemand demand;
-    private final LsnGate forced;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
-    private final Provisioner.Wakes wakes;
     private final ReclaimQueue reclaims = new ReclaimQueue();
     private final FreedPlaces freed;
     private int segments;
@@ -45,23 +43,13 @@ final class HeapSpace {
     /** Whether a checkpoint is under way, which pins what it moves to the heap. */
     private boolean checkpointing;
 
-    HeapSpace(
-            StoreState state,
-            FlushDemand demand,
-            LsnGate forced,
-            HeapGeometry geometry,
-            int segments,
-            FreedPlaces freed,
-            long maxHeapBytes,
-            Provisioner.Wakes wakes) {
+    HeapSpace(StoreState state, FlushDemand demand, FreedPlaces freed) {
         this.state = state;
         this.demand = demand;
-        this.forced = forced;
-        this.geometry = geometry;
-        this.segments = segments;
         this.freed = freed;
-        this.maxHeapBytes = maxHeapBytes;
-        this.wakes = wakes;
+        this.geometry = state.heapFile.geometry();
+        this.segments = state.heapFile.segmentCount();
+        this.maxHeapBytes = state.config.maxHeapBytes();
         this.filled = new int[segments];
         for (int segment = 0; segment < segments; segment++) {
             // Behind the last entry a file may have no disk space: nothing says how far it was filled before.
@@ -113,7 +101,7 @@ final class HeapSpace {
             demand.requireForce();
         } else if (aCheckpointFrees(bytes)) {
             checkpointWanted = true;
-            wakes.checkpointer().run();
+            state.wakes.checkpointer().run();
         } else {
             throw new OutOfSpaceException(refusal(bytes));
         }
@@ -275,10 +263,10 @@ final class HeapSpace {
         checkpointProblem = failure;
         checkpointWanted = false;
         state.changed.signalAll();
-        wakes.flusher().run();
+        demand.wakeFlusher();
         if (failure != null) {
             // It may have been the log that took the space.
-            wakes.provisioner().run();
+            state.wakes.provisioner().run();
         }
     }
 
@@ -323,7 +311,7 @@ final class HeapSpace {
             if (index.unpin(pin)) {
                 reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
                 state.changed.signalAll();
-                wakes.flusher().run();
+                demand.wakeFlusher();
             }
         } catch (RuntimeException | Error broken) {
             demand.requireForce();
@@ -334,7 +322,7 @@ final class HeapSpace {
     /** Frees a bounded number of regions. Returns whether anything was done. */
     boolean reclaimSlice() {
         int budget = SLICE;
-        while (budget > 0 && !reclaims.isEmpty() && forced.position() > reclaims.lsn()) {
+        while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.lsn()) {
             int list = reclaims.list();
             long before = state.index.held(list);
             boolean more = state.index.reclaim(list, reclaims.to(), budget, this::free);

@@ -7,7 +7,6 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
-import io.caravan.wal.LogGeometry;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -37,10 +36,10 @@ final class LayoutSurvey {
 
     private boolean pinsComplete = true;
 
-    LayoutSurvey(StoreState state, HeapSpace space, HeapGeometry geometry) {
+    LayoutSurvey(StoreState state, HeapSpace space) {
         this.state = state;
         this.space = space;
-        this.geometry = geometry;
+        this.geometry = state.heapFile.geometry();
         int segments = state.locked(space::segments);
         this.freeBytes = new long[segments];
         this.holes = new long[segments];
@@ -49,11 +48,11 @@ final class LayoutSurvey {
     }
 
     /** Takes a look; on a thread that may wait for the lock. */
-    StoreLayout look(LogGeometry log, Provisioner provisioner, Checkpointer checkpointer) {
+    StoreLayout look(Provisioner provisioner, Checkpointer checkpointer) {
         walkHoles();
         walkPins();
         StoreLayout.Log logLayout = new StoreLayout.Log(
-                log.segmentBytes(),
+                state.geometry.segmentBytes(),
                 provisioner.neededLogSegment(),
                 provisioner.currentSegment(),
                 provisioner.lastReadySegment(),
@@ -66,12 +65,8 @@ final class LayoutSurvey {
     private void walkHoles() {
         long position = 0;
         do {
-            state.lock.lockForSlice();
-            try {
-                position = state.heap.visitHoles(position, this::countHole);
-            } finally {
-                state.lock.unlock();
-            }
+            long from = position;
+            position = state.slice(() -> state.heap.visitHoles(from, this::countHole));
         } while (position != 0);
         for (int segment = 0; segment < freeBytes.length; segment++) {
             int looked = segment;
@@ -117,15 +112,10 @@ final class LayoutSurvey {
     /** Pins what readers have pinned, so that it stays while it is looked at. */
     private List<Pin> pinWithReaders() {
         List<Pin> own = new ArrayList<>();
-        state.lock.lockForSlice();
-        try {
-            ListIndex index = state.index;
-            int next =
-                    index.visitPinned(0, MAX_PINNED_LISTS, list -> own.add(index.pin(list, index.firstPinned(list))));
-            pinsComplete = next == ListIndex.NONE;
-        } finally {
-            state.lock.unlock();
-        }
+        ListIndex index = state.index;
+        int next = state.slice(() -> index.visitPinned(
+                0, MAX_PINNED_LISTS, list -> own.add(index.pin(list, index.firstPinned(list)))));
+        pinsComplete = next == ListIndex.NONE;
         return own;
     }
 

@@ -72,7 +72,7 @@ final class OpenVerification {
     }
 
     private CheckpointHeader readCheckpoint(long number) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(parts.storage, number)) {
+        try (CheckpointReader reader = new CheckpointReader(parts.state.storage, number)) {
             reader.read(CheckpointReader.Visitor.NOBODY);
             checkpoints++;
             return reader.header();
@@ -82,7 +82,7 @@ final class OpenVerification {
     /** Checks those that are there, and those that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(parts.storage, geometry, newest.storeId());
+        HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
         int made = heapSegments();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
@@ -91,15 +91,15 @@ final class OpenVerification {
     }
 
     private int heapSegments() throws IOException {
-        return (int) parts.storage.list().stream()
+        return (int) parts.state.storage.list().stream()
                 .filter(name -> FileNames.HEAP.number(name).isPresent())
                 .count();
     }
 
     private void readLog(CheckpointHeader from) throws IOException {
-        long end = parts.forced.position();
+        long end = parts.state.forced.position();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
-        try (LogSegments log = new LogSegments(parts.storage, geometry, from.storeId())) {
+        try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
             // When a segment is full, the log's end lies in the next one, which holds nothing yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;

@@ -26,7 +26,6 @@ final class Provisioner {
     private final LogSegments log;
     private final DiskReserve reserve;
     private final FileLeases leases;
-    private final Wakes wakes;
 
     private volatile long enteredSegment;
     private volatile long lastReadySegment;
@@ -34,29 +33,19 @@ final class Provisioner {
     private volatile @Nullable IOException logProblem;
     private volatile @Nullable IOException logKept;
 
-    Provisioner(
-            StoreState state,
-            HeapSpace space,
-            DiskReserve reserve,
-            Recovered recovered,
-            FileLeases leases,
-            Wakes wakes) {
+    Provisioner(StoreState state, HeapSpace space, DiskReserve reserve, Recovered recovered, FileLeases leases) {
         this.state = state;
         this.space = space;
         this.reserve = reserve;
         this.leases = leases;
-        this.wakes = wakes;
-        this.log = recovered.log();
-        this.enteredSegment = log.geometry().segmentOf(recovered.end().position());
+        this.log = state.log;
+        this.enteredSegment = state.geometry.segmentOf(recovered.end().position());
         this.neededLogSegment = recovered.neededLogSegment();
         this.lastReadySegment = log.last();
     }
 
-    /** How the workers of an open store are woken. */
-    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
-
     void wake() {
-        wakes.provisioner().run();
+        state.wakes.provisioner().run();
     }
 
     /** Frames are now placed in this segment. */
@@ -116,7 +105,7 @@ final class Provisioner {
         } catch (IOException refused) {
             logProblem = refused;
             if (before == null) {
-                countFailure();
+                state.locked(() -> state.counters.failures++);
                 LOG.warn("{}: the log cannot grow, so appends may be refused; trying again", state.name(), refused);
             }
         }
@@ -125,7 +114,7 @@ final class Provisioner {
             return Worker.UNTIL_WOKEN;
         }
         // A checkpoint may make log segments free.
-        wakes.checkpointer().run();
+        state.wakes.checkpointer().run();
         return RETRY_NANOS;
     }
 
@@ -186,13 +175,9 @@ final class Provisioner {
         });
     }
 
-    private void countFailure() {
-        state.locked(() -> state.counters.failures++);
-    }
-
     /** Wakes those who wait for space, and the flusher, which runs the actions of those who wait for writability. */
     private void signalChange() {
         state.locked(() -> state.changed.signalAll());
-        wakes.flusher().run();
+        state.wakes.flusher().run();
     }
 }

@@ -8,7 +8,6 @@ import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
-import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.IntPredicate;
@@ -40,21 +39,14 @@ final class ReadPath {
     private final Values values;
     private final LsnGate committed;
 
-    ReadPath(
-            StoreState state,
-            CommitQueue queue,
-            HeapSpace space,
-            ListChanges changes,
-            HeapFile heapFile,
-            LogSegments log,
-            LsnGate committed) {
+    ReadPath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
         this.state = state;
         this.queue = queue;
         this.space = space;
         this.changes = changes;
-        this.heapFile = heapFile;
-        this.values = new Values(heapFile, log, committed::position);
-        this.committed = committed;
+        this.heapFile = state.heapFile;
+        this.committed = state.committed;
+        this.values = new Values(heapFile, state.log, committed::position);
     }
 
     /** A list as it was when it was pinned. */
@@ -224,14 +216,11 @@ final class ReadPath {
     }
 
     private @Nullable Pinned pinAccepted(long id) {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             state.checkOpen();
             int list = state.index.find(id);
             return list == ListIndex.NONE ? null : pinned(list, FROM_FIRST);
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /**
@@ -308,15 +297,12 @@ final class ReadPath {
 
     private void unpin(Pinned pinned) {
         heapFile.release();
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             space.unpin(pinned.pin());
             if (--state.counters.pinnedReaders == 0) {
                 state.lastReaderLeft();
             }
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /**
@@ -338,24 +324,18 @@ final class ReadPath {
     }
 
     private long lastRemovalLsn() {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             queue.requireFlushOf(changes.lastRemovalLsn());
             return changes.lastRemovalLsn();
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     private long acceptedUpTo() {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             state.checkOpen();
             queue.requireFlushOf(queue.nextLsn() - 1);
             return queue.nextLsn();
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /** A walk through the index, which ends where it started: at the lowest hash. */
@@ -366,13 +346,10 @@ final class ReadPath {
 
         void collect() {
             count = 0;
-            state.lock.lockForSlice();
-            try {
+            state.slice(() -> {
                 state.checkOpen();
                 position = state.index.visit(position, this::add);
-            } finally {
-                state.lock.unlock();
-            }
+            });
         }
 
         private void add(int list) {

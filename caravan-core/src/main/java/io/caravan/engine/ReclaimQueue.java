@@ -1,5 +1,7 @@
 package io.caravan.engine;
 
+import io.caravan.collections.LongQueue;
+
 /**
  * Trimmed lists whose regions wait to be freed: which list, up to which sequence, and the LSN of the trim, before whose
  * force nothing of it is freed. In the order of the log.

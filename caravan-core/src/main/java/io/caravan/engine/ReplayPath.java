@@ -26,8 +26,6 @@ final class ReplayPath {
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    private final LsnGate committed;
-    private final long storeId;
     private final Fitting fitting;
     /** The frame that the next one must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
@@ -37,18 +35,15 @@ final class ReplayPath {
             CommitQueue queue,
             FlushDemand demand,
             ListChanges changes,
-            Recovered recovered,
-            LsnGate committed) {
+            FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
         this.changes = changes;
-        this.log = recovered.log();
-        this.geometry = log.geometry();
-        this.committed = committed;
-        this.storeId = recovered.newest().storeId();
-        this.last = recovered.end().last();
-        this.fitting = new Fitting(recovered.heapFile().geometry().usableBytes());
+        this.log = state.log;
+        this.geometry = state.geometry;
+        this.last = last;
+        this.fitting = new Fitting(state.heapFile.geometry().usableBytes());
     }
 
     /** Returns whether the frame was new. */
@@ -58,15 +53,14 @@ final class ReplayPath {
         if (entered(frame)) {
             return true;
         }
-        committed.await(end(frame));
+        state.committed.await(end(frame));
         requireSame(frame);
         return false;
     }
 
     /** Returns false when the log goes beyond the frame already. */
     private boolean entered(ByteBuffer frame) {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             state.checkWritable();
             if (!state.follows()) {
                 throw new IllegalStateException(state.name() + " leads: it repeats no frames of others");
@@ -79,9 +73,7 @@ final class ReplayPath {
             enter(queue.placeAt(lsn(frame)), frame);
             demand.requireFlush();
             return true;
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     private static long lsn(ByteBuffer frame) {
@@ -109,9 +101,9 @@ final class ReplayPath {
                             + frame.limit() + " bytes there");
         }
         boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
-                && FrameLayout.valid(frame, 0, storeId, lsn);
+                && FrameLayout.valid(frame, 0, state.storeId, lsn);
         if (!whole) {
-            throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(storeId));
+            throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(state.storeId));
         }
         try {
             RecordLayout.forEachInFrame(frame, 0, lsn, fitting);

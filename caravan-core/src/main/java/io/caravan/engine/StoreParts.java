@@ -8,8 +8,6 @@ import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileHeader;
 import io.caravan.io.Storage;
-import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogScanner;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -27,9 +25,7 @@ final class StoreParts {
     /** How long closing waits for reads that are under way. */
     private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    final Storage storage;
     private final Recovered recovered;
-    private final Threading threading;
     final StoreState state;
     final FlushDemand demand;
     final CommitQueue queue;
@@ -42,7 +38,6 @@ final class StoreParts {
     final Provisioner provisioner;
     final Checkpoints checkpoints;
     final Checkpointer checkpointer;
-    final LsnGate forced;
     final FileLeases leases = new FileLeases();
     final Executor futureExecutor;
     private final SerialThread futureThread;
@@ -52,76 +47,26 @@ final class StoreParts {
     private final Worker provisionerWorker;
 
     StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Threading threading) {
-        this.storage = storage;
         this.recovered = recovered;
-        this.threading = threading;
-        LogGeometry logGeometry = recovered.log().geometry();
-        LogScanner.End end = recovered.end();
-        Flusher.Gates gates =
-                new Flusher.Gates(new LsnGate(end.position(), threading), new LsnGate(end.position(), threading));
-        forced = gates.forced();
         // The parts know how to wake each other's workers, which come last.
-        Provisioner.Wakes wakes =
-                new Provisioner.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
-        state = new StoreState(
-                "store " + config.directory() + " (" + config.durability() + ")",
-                recovered.index(),
-                recovered.heap(),
-                threading,
-                clock);
-        Commit first = new Commit(config.logBufferBytes());
-        demand = new FlushDemand(state, first, wakes.flusher(), clock);
-        space = new HeapSpace(
-                state,
-                demand,
-                forced,
-                recovered.heapFile().geometry(),
-                recovered.heapFile().segmentCount(),
-                recovered.freed(),
-                config.maxHeapBytes(),
-                wakes);
-        DiskReserve reserve = new DiskReserve(
-                state,
-                space,
-                storage,
-                logGeometry,
-                recovered.heapFile().geometry(),
-                this::logEnd,
-                recovered.newestBytes());
-        provisioner = new Provisioner(state, space, reserve, recovered, leases, wakes);
-        LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
-        queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
+        StoreState.Wakes wakes =
+                new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
+        state = new StoreState(config, storage, recovered, clock, threading, wakes);
+        demand = new FlushDemand(state, new Commit(config.logBufferBytes()));
+        space = new HeapSpace(state, demand, recovered.freed());
+        DiskReserve reserve = new DiskReserve(state, space, this::logEnd, recovered.newestBytes());
+        provisioner = new Provisioner(state, space, reserve, recovered, leases);
+        queue = new CommitQueue(state, demand, provisioner, recovered.end(), new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
         ListChanges changes = new ListChanges(state, space);
-        writes = new WritePath(state, queue, demand, space, changes, config.maxValueBytes());
-        replays = new ReplayPath(state, queue, demand, changes, recovered, gates.committed());
-        reads = new ReadPath(state, queue, space, changes, recovered.heapFile(), recovered.log(), gates.committed());
+        writes = new WritePath(state, queue, demand, space, changes);
+        replays = new ReplayPath(state, queue, demand, changes, recovered.end().last());
+        reads = new ReadPath(state, queue, space, changes);
         pressure = new PressureWatch(config);
-        flusher = new Flusher(
-                state, queue, demand, space, writability, recovered, gates, config, clock, threading, this::afterFlush);
+        flusher = new Flusher(state, queue, demand, space, writability, recovered.end(), this::afterFlush);
         checkpoints = new Checkpoints(
-                state,
-                queue,
-                demand,
-                space,
-                provisioner,
-                reserve,
-                leases,
-                gates,
-                flusher::logForceFailed,
-                storage,
-                recovered,
-                config.checkpointFloorBytes());
-        checkpointer = new Checkpointer(
-                state,
-                checkpoints,
-                provisioner,
-                gates.committed(),
-                logGeometry,
-                config,
-                wakes.checkpointer(),
-                flusher::fail,
-                clock);
+                state, queue, demand, space, provisioner, reserve, leases, flusher::logForceFailed, recovered);
+        checkpointer = new Checkpointer(state, checkpoints, provisioner, flusher::fail);
         String suffix = " " + config.directory().getFileName();
         flusherWorker = threading.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
         checkpointerWorker = threading.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
@@ -181,7 +126,7 @@ final class StoreParts {
     /** Waits, whatever interrupts. Problems come out as they are, but for those of the operating system. */
     <T> T await(CompletableFuture<T> done) {
         try {
-            return threading.join(done);
+            return state.threading.join(done);
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
             if (cause instanceof IOException problem) {
@@ -199,18 +144,16 @@ final class StoreParts {
 
     /** See {@link io.caravan.ListStore#layout()}. */
     StoreLayout layout() {
-        LayoutSurvey survey =
-                new LayoutSurvey(state, space, recovered.heapFile().geometry());
-        return survey.look(recovered.log().geometry(), provisioner, checkpointer);
+        return new LayoutSurvey(state, space).look(provisioner, checkpointer);
     }
 
     StoreStats.HeapUse heapUse() {
         return state.locked(() -> new StoreStats.HeapUse(
-                recovered.heapFile().fileBytes(),
+                state.heapFile.fileBytes(),
                 space.usedBytes(),
                 state.heap.freeBytes() + space.unfilledBytes(),
                 space.largestHoleBytes(),
-                recovered.heapFile().geometry().usableBytes()));
+                state.heapFile.geometry().usableBytes()));
     }
 
     /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
@@ -222,13 +165,13 @@ final class StoreParts {
     /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();
-        boolean failedBefore;
+        StoreFailedException failedBefore;
         state.lock.lock();
         try {
             if (!state.beginClose()) {
                 return;
             }
-            failedBefore = state.failure() != null;
+            failedBefore = state.failure();
             enqueueFlush(flushed);
         } finally {
             state.lock.unlock();
@@ -242,7 +185,7 @@ final class StoreParts {
             futureThread.close();
         }
         StoreFailedException failure = state.failure();
-        if (failure != null && !failedBefore) {
+        if (failure != null && failedBefore == null) {
             throw failure;
         }
     }
@@ -294,7 +237,7 @@ final class StoreParts {
 
     private void releaseEverything() {
         stopWorkers();
-        for (AutoCloseable part : List.<AutoCloseable>of(recovered, storage)) {
+        for (AutoCloseable part : List.<AutoCloseable>of(recovered, state.storage)) {
             try {
                 part.close();
             } catch (Exception failed) {

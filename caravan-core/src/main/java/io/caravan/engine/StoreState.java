@@ -3,18 +3,24 @@ package io.caravan.engine;
 import io.caravan.NotLeaderException;
 import io.caravan.NotWritableException;
 import io.caravan.StoreClosedException;
+import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
+import io.caravan.heap.HeapFile;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogSegments;
 import java.util.concurrent.locks.Condition;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store's lock guards: index, heap, life cycle. {@code changed} is signalled whenever something happened that
- * a waiting write may have waited for: room in a buffer, space, failure, closing.
+ * What the parts of an open store share: its files, and what its lock guards: index, heap, life cycle. {@code changed} is
+ * signalled whenever something happened that a waiting write may have waited for: room in a buffer, space, failure,
+ * closing.
  */
 final class StoreState {
     private enum Life {
@@ -25,6 +31,20 @@ final class StoreState {
 
     /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
     static final int SEEK_CHUNKS = 256;
+
+    final StoreConfig config;
+    final Storage storage;
+    final long storeId;
+    final LogSegments log;
+    final LogGeometry geometry;
+    final HeapFile heapFile;
+    final Wakes wakes;
+    final Threading threading;
+
+    /** How far the log is forced. */
+    final LsnGate forced;
+    /** How far it is committed: as durable as the store promises. */
+    final LsnGate committed;
 
     final StoreLock lock;
     final Condition changed;
@@ -41,23 +61,40 @@ final class StoreState {
     private final LongSupplier clock;
 
     private final String name;
-    private final Threading threading;
     private volatile Life life = Life.OPEN;
     /** Whether it repeats the frames of a leader, and takes no writes of its own. */
     private volatile boolean follows;
 
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
-        this.name = name;
-        this.lock = new StoreLock(threading.newLock(), clock);
+    StoreState(
+            StoreConfig config,
+            Storage storage,
+            Recovered recovered,
+            LongSupplier clock,
+            Threading threading,
+            Wakes wakes) {
+        this.config = config;
+        this.storage = storage;
+        this.storeId = recovered.newest().storeId();
+        this.log = recovered.log();
+        this.geometry = log.geometry();
+        this.heapFile = recovered.heapFile();
+        this.index = recovered.index();
+        this.heap = recovered.heap();
         this.clock = clock;
+        this.threading = threading;
+        this.wakes = wakes;
+        this.name = "store " + config.directory() + " (" + config.durability() + ")";
+        this.forced = new LsnGate(recovered.end().position(), threading);
+        this.committed = new LsnGate(recovered.end().position(), threading);
+        this.lock = new StoreLock(threading.newLock(), clock);
         this.counters = new Counters(clock.getAsLong());
         this.changed = lock.newCondition();
-        this.threading = threading;
-        this.index = index;
-        this.heap = heap;
     }
+
+    /** How the workers of an open store are woken. */
+    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
 
     /** The clock's nanoseconds. */
     long nowNanos() {
@@ -129,6 +166,24 @@ final class StoreState {
         }
     }
 
+    /** Does a slice of work under the lock that is larger than taking it. */
+    <T> T slice(Supplier<T> work) {
+        lock.lockForSlice();
+        try {
+            return work.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Does a slice of work under the lock that is larger than taking it. */
+    void slice(Runnable work) {
+        slice(() -> {
+            work.run();
+            return null;
+        });
+    }
+
     /** Gives the lock to whoever waits for it, between slices of work that would hold it long. Under the lock. */
     void letOthersIn() {
         lock.unlock();
@@ -143,13 +198,10 @@ final class StoreState {
      * @param count some hundreds at most
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
-        lock.lock();
-        try {
+        locked(() -> {
             seek(list, from, cursor);
             index.copyRegions(cursor, target, at, count);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Moves the cursor to an entry of a pinned list. Under the lock, which it lets go of now and then on a long way. */
@@ -213,13 +265,10 @@ final class StoreState {
     }
 
     void endClose() {
-        lock.lock();
-        try {
+        locked(() -> {
             life = Life.CLOSED;
             changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Refuses what a store thread must not do: wait for the store. */

@@ -57,10 +57,8 @@ final class Tenuring {
     private final CommitQueue queue;
     private final HeapSpace space;
     private final DiskReserve reserve;
-    private final LsnGate committed;
     private final HeapFile heapFile;
     private final EntryMove entries;
-    private final long checkpointFloorBytes;
 
     private final ArrayDeque<Young> pinned = new ArrayDeque<>();
     private final List<Young> finished = new ArrayList<>();
@@ -79,23 +77,13 @@ final class Tenuring {
     private long startLsn;
     private long heapBytes;
 
-    Tenuring(
-            StoreState state,
-            CommitQueue queue,
-            HeapSpace space,
-            DiskReserve reserve,
-            LsnGate committed,
-            HeapFile heapFile,
-            LogSegments log,
-            long checkpointFloorBytes) {
+    Tenuring(StoreState state, CommitQueue queue, HeapSpace space, DiskReserve reserve) {
         this.state = state;
         this.queue = queue;
         this.space = space;
         this.reserve = reserve;
-        this.committed = committed;
-        this.heapFile = heapFile;
-        this.entries = new EntryMove(heapFile, log);
-        this.checkpointFloorBytes = checkpointFloorBytes;
+        this.heapFile = state.heapFile;
+        this.entries = new EntryMove(heapFile, state.log);
     }
 
     /** A force of the heap has failed, which is final for the open store. */
@@ -144,20 +132,20 @@ final class Tenuring {
      * @throws IOException when the disk or the heap has no room for them
      */
     void tenure(long untilLsn) throws IOException {
-        startLsn = committed.position();
+        startLsn = state.committed.position();
         heapBytes = 0;
         unreadable = null;
         try {
-            long position = 0;
-            do {
-                position = pinLists(position);
+            long left = state.locked(state.index::youngLists);
+            while (left > 0) {
+                left = pinLists(left);
                 moveBatches(untilLsn);
-            } while (position != 0);
+            }
             pinReaders();
             moveBatches(untilLsn);
-            report(null);
+            state.locked(() -> space.tenured(null));
         } catch (IOException refused) {
-            report(refused.getMessage());
+            state.locked(() -> space.tenured(refused.getMessage()));
             throw refused;
         } finally {
             unpinAll();
@@ -165,10 +153,6 @@ final class Tenuring {
         if (unreadable != null) {
             throw unreadable;
         }
-    }
-
-    private void report(@Nullable String failure) {
-        state.locked(() -> space.tenured(failure));
     }
 
     private void moveBatches(long untilLsn) throws IOException {
@@ -182,52 +166,52 @@ final class Tenuring {
         }
     }
 
-    /** Goes on with the walk through all lists until many are pinned. Returns where the next goes on. */
-    private long pinLists(long from) {
-        long position = from;
-        do {
-            state.lock.lockForSlice();
-            try {
-                position = state.index.visit(position, this::pinIfYoung);
-            } finally {
-                state.lock.unlock();
-            }
-        } while (position != 0 && pinned.size() < PINNED_LISTS);
-        return position;
+    /** Pins lists that have entries in the log, until there are many. Returns how many are left of so many. */
+    private long pinLists(long most) {
+        long left = most;
+        while (left > 0 && pinned.size() < PINNED_LISTS) {
+            int some = (int) Math.min(left, SLICE);
+            state.slice(() -> {
+                for (int i = 0; i < some; i++) {
+                    pinNext();
+                }
+            });
+            left -= some;
+        }
+        return left;
     }
 
-    /** Pins the lists that readers have pinned: a list may have been removed before the walk came to it. */
+    private void pinNext() {
+        int list = state.index.takeYoung();
+        if (list != ListIndex.NONE && !pinIfYoung(list)) {
+            state.index.putYoung(list);
+        }
+    }
+
+    /** Pins the lists that readers have pinned: some may be removed, which are not among those taken. */
     private void pinReaders() {
         int next = 0;
         do {
-            state.lock.lockForSlice();
-            try {
-                next = state.index.visitPinned(next, SLICE, this::pinIfYoung);
-            } finally {
-                state.lock.unlock();
-            }
+            int list = next;
+            next = state.slice(() -> state.index.visitPinned(list, SLICE, this::pinIfYoung));
         } while (next != ListIndex.NONE);
     }
 
-    private void pinIfYoung(int list) {
+    /** Whether entries of the list are to be moved, and it is pinned for that. */
+    private boolean pinIfYoung(int list) {
         ListIndex index = state.index;
-        if (index.tenured(list) < index.next(list)) {
-            pinned.add(new Young(index.pin(list, Math.max(index.tenured(list), index.firstKept(list)))));
-        }
+        long from = Math.max(index.tenured(list), index.firstKept(list));
+        return from < index.next(list) && pinned.add(new Young(index.pin(list, from)));
     }
 
     /** Lets go of the lists that are done with. */
     private void unpinFinished() {
-        int next = 0;
-        while (next < finished.size()) {
-            state.lock.lockForSlice();
-            try {
-                for (int end = Math.min(next + SLICE, finished.size()); next < end; next++) {
-                    space.unpin(finished.get(next).pin);
-                }
-            } finally {
-                state.lock.unlock();
-            }
+        for (int from = 0; from < finished.size(); from += SLICE) {
+            List<Young> some = finished.subList(from, Math.min(from + SLICE, finished.size()));
+            state.slice(() -> some.forEach(young -> {
+                state.index.putYoung(young.pin.list());
+                space.unpin(young.pin);
+            }));
         }
         finished.clear();
     }
@@ -245,15 +229,12 @@ final class Tenuring {
         count = 0;
         batchBytes = 0;
         while (!pinned.isEmpty() && hasRoom()) {
-            state.lock.lockForSlice();
-            try {
+            state.slice(() -> {
                 int looked = 0;
                 while (looked < SLICE && !pinned.isEmpty() && hasRoom()) {
                     looked += gatherFrom(pinned.element(), untilLsn);
                 }
-            } finally {
-                state.lock.unlock();
-            }
+            });
         }
     }
 
@@ -356,16 +337,8 @@ final class Tenuring {
 
     /** Allocates a region, if need be in a new segment. */
     private long allocate(long bytes, boolean mayGrow) throws IOException {
-        state.lock.lock();
-        try {
-            long address = space.allocate(bytes);
-            if (address != IndexedHeap.NONE || !mayGrow) {
-                return address;
-            }
-        } finally {
-            state.lock.unlock();
-        }
-        return grow(bytes);
+        long address = state.locked(() -> space.allocate(bytes));
+        return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
     }
 
     /** Allocates disk space for more of the segments, or for a new one, until there is a place. */
@@ -393,18 +366,11 @@ final class Tenuring {
             heapFile.createNext();
         }
         int added = space.segments();
-        long address = addSegment(isNew, bytes);
-        return address == IndexedHeap.NONE ? fill(added, bytes) : address;
-    }
-
-    private long addSegment(boolean isNew, long bytes) {
-        state.lock.lock();
-        try {
+        long address = state.locked(() -> {
             space.addSegment(isNew);
             return space.allocate(bytes);
-        } finally {
-            state.lock.unlock();
-        }
+        });
+        return address == IndexedHeap.NONE ? fill(added, bytes) : address;
     }
 
     /** Allocates disk space for more of a segment until it has a place, or is full. */
@@ -418,30 +384,20 @@ final class Tenuring {
                         + " bytes are lacking");
             }
             heapFile.fill(space.unfilledAddress(segment), growth);
-            address = filled(segment, growth, bytes);
+            address = state.locked(() -> {
+                space.filled(segment, growth);
+                return space.allocate(bytes);
+            });
         }
         return address;
     }
 
-    private long filled(int segment, int growth, long bytes) {
-        state.lock.lock();
-        try {
-            space.filled(segment, growth);
-            return space.allocate(bytes);
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
     private void giveBack() {
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             for (int i = 0; i < placed; i++) {
                 space.giveBack(places[i]);
             }
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     private long entryBytes(int from, int to) {
@@ -510,14 +466,10 @@ final class Tenuring {
     /** Waits for the flush that is under way, if there is one, unless the log is ahead by more than a burst. */
     private void letTheLogGoFirst() {
         heapBytes += batchBytes;
-        long logBytes = committed.position() - startLsn;
-        if ((logBytes - heapBytes) / BURST <= checkpointFloorBytes) {
-            committed.await(sealedUpTo());
+        long logBytes = state.committed.position() - startLsn;
+        if ((logBytes - heapBytes) / BURST <= state.config.checkpointFloorBytes()) {
+            state.committed.await(state.locked(queue::tail));
         }
-    }
-
-    private long sealedUpTo() {
-        return state.locked(() -> queue.tail());
     }
 
     /**

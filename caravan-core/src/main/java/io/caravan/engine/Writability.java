@@ -22,13 +22,10 @@ final class Writability {
 
     /** See {@link io.caravan.ListStore#writable()}. */
     boolean writable() {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             state.checkOpen();
             return writableNow();
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     private boolean writableNow() {

@@ -38,14 +38,13 @@ final class WritePath {
             CommitQueue queue,
             FlushDemand demand,
             HeapSpace space,
-            ListChanges changes,
-            int maxValueBytes) {
+            ListChanges changes) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
         this.space = space;
         this.changes = changes;
-        this.maxValueBytes = maxValueBytes;
+        this.maxValueBytes = state.config.maxValueBytes();
     }
 
     /** How a value gets into a frame: arrays and buffers each have their own way, so that neither is wrapped. */
@@ -210,13 +209,10 @@ final class WritePath {
     }
 
     private void refused() {
-        state.lock.lock();
-        try {
+        state.locked(() -> {
             state.checkOpen();
             state.counters.refusals++;
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     /** At most: a list that the batch deletes takes its place in the index until it is freed. */

@@ -1,6 +1,7 @@
 package io.caravan.index;
 
 import io.caravan.collections.LongPages;
+import io.caravan.collections.LongQueue;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
@@ -43,6 +44,8 @@ public final class ListIndex {
     private long entries;
     private long logBytes;
     private final Pins pins = new Pins();
+    /** Ids of lists that got an entry in the log while they had none, and were not taken since; some are over by now. */
+    private final LongQueue young = new LongQueue();
     /** Lists that have trimmed regions which wait for a pin to go. */
     private int waitingLists;
 
@@ -124,9 +127,45 @@ public final class ListIndex {
         }
         chunks.setRegion(tail, count, region);
         boolean inLog = Region.isInLog(region);
-        records.countAppended(list, lsn, Region.length(region), inLog);
+        if (records.countAppended(list, lsn, Region.length(region), inLog)) {
+            queueYoung(list);
+        }
         logBytes += inLog ? Region.entryBytes(region) : 0;
         entries++;
+    }
+
+    private void queueYoung(int list) {
+        long life = records.life(list);
+        if (!ListLife.isYoung(life)) {
+            records.setLife(list, ListLife.young(life));
+            young.add(id(list));
+        }
+    }
+
+    /** How often {@link #takeYoung} may be called until every list was taken that has entries in the log now. */
+    public long youngLists() {
+        return young.added() - young.removed();
+    }
+
+    /**
+     * Takes the next list that may have entries in the log out of their queue; {@link #putYoung} puts it back. Returns
+     * {@link #NONE} when that list was removed.
+     */
+    public int takeYoung() {
+        int list = find(young.first(0));
+        young.remove(1);
+        if (list == NONE || !ListLife.isYoung(records.life(list))) {
+            return NONE;
+        }
+        records.setLife(list, ListLife.notYoung(records.life(list)));
+        return list;
+    }
+
+    /** Puts a list back that was taken, if it still has entries in the log. */
+    public void putYoung(int list) {
+        if (records.young(list) > 0) {
+            queueYoung(list);
+        }
     }
 
     private int addChunk(int list, int tail) {

@@ -4,10 +4,10 @@ package io.caravan.index;
  * Where a list is in its life: one long of its record.
  *
  * <pre>
- *   63        62        61                                                         0
- *   +---------+---------+-----------------------------------------------------------+
- *   | removed | waiting | places in the reclaim queue                               |
- *   +---------+---------+-----------------------------------------------------------+
+ *   63        62        61       60                                                0
+ *   +---------+---------+--------+--------------------------------------------------+
+ *   | removed | waiting | young  | places in the reclaim queue                      |
+ *   +---------+---------+--------+--------------------------------------------------+
  *
  *   LISTED   in the table: found by its id, appended to, trimmed, read
  *     |        remove
@@ -19,13 +19,14 @@ package io.caravan.index;
  * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim
  * queue; when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all
  * the same and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept
- * beside the records, see {@link Pins}.
+ * beside the records, see {@link Pins}. A list is <em>young</em> while it is in the queue of those with entries in the log.
  */
 final class ListLife {
     static final long LISTED = 0;
 
     private static final long REMOVED = 1L << 63;
     private static final long WAITING = 1L << 62;
+    private static final long YOUNG = 1L << 61;
     private static final long ONE_PLACE = 1;
 
     private ListLife() {}
@@ -46,6 +47,18 @@ final class ListLife {
         return (life & WAITING) != 0;
     }
 
+    static long young(long life) {
+        return life | YOUNG;
+    }
+
+    static long notYoung(long life) {
+        return life & ~YOUNG;
+    }
+
+    static boolean isYoung(long life) {
+        return (life & YOUNG) != 0;
+    }
+
     static long queued(long life) {
         return life + ONE_PLACE;
     }
@@ -56,6 +69,6 @@ final class ListLife {
 
     /** Whether it is removed and has no place in the queue: over as soon as it has no pins and no regions. */
     static boolean isIdleAndRemoved(long life) {
-        return notWaiting(life) == REMOVED;
+        return notYoung(notWaiting(life)) == REMOVED;
     }
 }

@@ -84,14 +84,19 @@ final class ListRecords {
         return records.memoryBytes();
     }
 
-    /** Counts an entry whose region the tail chunk has now. It finds the record once, as millions of these happen. */
-    void countAppended(int list, long lsn, int length, boolean inLog) {
+    /**
+     * Counts an entry whose region the tail chunk has now. It finds the record once, as millions of these happen.
+     *
+     * @return whether it is the first of the list that lies in the log
+     */
+    boolean countAppended(int list, long lsn, int length, boolean inLog) {
         long[] page = records.pageToWrite(list);
         int record = records.at(list);
         page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
         page[record + NEXT]++;
         page[record + LAST_LSN] = lsn;
         page[record + HELD_BYTES] += length;
+        return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
     }
 
     long id(int list) {

@@ -59,6 +59,19 @@ final class FaultyStore implements AutoCloseable {
                 .checkpointFloorBytes(1L << 40);
     }
 
+    /** The state of a store that was just created, without the parts that work on it. */
+    static StoreState stateOf(StoreConfig config, LongSupplier clock, Runnable wakeFlusher) throws IOException {
+        MemoryStorage storage = new MemoryStorage();
+        StoreFactory.create(storage, config, 1);
+        return new StoreState(
+                config,
+                storage,
+                new Recovery(storage).recover(),
+                clock,
+                Threading.THREADS,
+                new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}));
+    }
+
     static FaultyStore open() {
         return open(small().build());
     }

@@ -27,6 +27,7 @@ import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
+import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -51,21 +52,22 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** The store's state without a store: index, heap and reclaiming, with a log that is forced up to where it is told. */
     private static final class Space {
-        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
-        final LsnGate forced = new LsnGate(0, Threading.THREADS);
-        final HeapGeometry geometry = new HeapGeometry(1 << 26);
-        final HeapSpace space = new HeapSpace(
-                state,
-                null,
-                forced,
-                geometry,
-                1,
-                new FreedPlaces(),
-                1 << 26,
-                new Provisioner.Wakes(() -> {}, () -> {}, () -> {}));
+        final StoreState state;
+        final HeapSpace space;
+        /** LSN of the changes: the log is not forced up to there. */
+        final long lsn;
 
-        Space() {
+        Space() throws IOException {
+            state = FaultyStore.stateOf(
+                    FaultyStore.small().heapSegmentBytes(1 << 26).build(), () -> 0, () -> {});
+            space = new HeapSpace(state, new FlushDemand(state, new Commit(8192)), new FreedPlaces());
+            lsn = state.forced.position();
+            HeapGeometry geometry = state.heapFile.geometry();
             state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());
+        }
+
+        void force() {
+            state.forced.advance(lsn + 1);
         }
 
         int listOf(long id, int entries) {
@@ -77,12 +79,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
 
         boolean reclaimSlice() {
-            state.lock.lock();
-            try {
-                return space.reclaimSlice();
-            } finally {
-                state.lock.unlock();
-            }
+            return state.locked(() -> space.reclaimSlice());
         }
 
         /** Reclaims all there is, a slice at a time; returns how many slices that took. */
@@ -99,47 +96,47 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void aTrimOfAMillionEntriesFreesThemInSlices() {
+    void aTrimOfAMillionEntriesFreesThemInSlices() throws Exception {
         Space space = new Space();
         int list = space.listOf(1, MILLION);
         space.state.index.trimTo(list, MILLION, 2);
-        space.space.reclaimLater(list, MILLION, 2);
+        space.space.reclaimLater(list, MILLION, space.lsn);
         assertThat(space.state.index.first(list)).as("gone at once").isEqualTo(MILLION);
         assertThat(space.state.index.held(list)).as("but nothing is freed yet").isZero();
         assertThat(space.reclaimSlice()).as("the trim is not forced").isFalse();
 
-        space.forced.advance(3);
+        space.force();
         assertThat(space.reclaimAll(list)).isGreaterThanOrEqualTo(MILLION / SLICE);
         assertThat(space.space.usedBytes()).isZero();
     }
 
     @Test
-    void aDeletionOfAHugeListFreesItInSlices() {
+    void aDeletionOfAHugeListFreesItInSlices() throws Exception {
         Space space = new Space();
         int list = space.listOf(1, MILLION);
         space.state.index.remove(list, 2);
-        space.space.reclaimLater(list, MILLION, 2);
+        space.space.reclaimLater(list, MILLION, space.lsn);
         assertThat(space.state.index.find(1)).as("gone at once").isEqualTo(ListIndex.NONE);
-        space.forced.advance(3);
+        space.force();
         assertThat(space.reclaimAll(list)).isGreaterThanOrEqualTo(MILLION / SLICE);
         assertThat(space.space.usedBytes()).isZero();
     }
 
-    private static Space halfOfManyListsRemoved() {
+    private static Space halfOfManyListsRemoved() throws IOException {
         Space space = new Space();
         for (int id = 0; id < 10_000; id++) {
             int list = space.listOf(id, 1);
             if (id % 2 == 0) {
                 space.state.index.remove(list, 2);
-                space.space.reclaimLater(list, 1, 2);
+                space.space.reclaimLater(list, 1, space.lsn);
             }
         }
-        space.forced.advance(3);
+        space.force();
         return space;
     }
 
     @Test
-    void manySmallTrimsAreFreedInSlicesToo() {
+    void manySmallTrimsAreFreedInSlicesToo() throws Exception {
         Space space = halfOfManyListsRemoved();
         long used = space.space.usedBytes();
         while (space.reclaimSlice()) {
@@ -150,7 +147,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void whatACheckpointMakesFreeIsFreedInSlices() {
+    void whatACheckpointMakesFreeIsFreedInSlices() throws Exception {
         Space space = halfOfManyListsRemoved();
         while (space.reclaimSlice()) {
             assertThat(space.state.heap.usedBytes()).as("not yet").isEqualTo(10_000 * 16);
@@ -316,7 +313,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** Every hold of the lock after the first is measured. */
     @Test
-    void theWayIntoALongListLetsOthersInAfterAFewChunks() {
+    void theWayIntoALongListLetsOthersInAfterAFewChunks() throws Exception {
         StoreState state = new Space().state;
         int entries = 2_500_000;
         int list = state.index.create(1, 1, 0);

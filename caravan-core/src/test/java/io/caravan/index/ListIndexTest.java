@@ -390,9 +390,9 @@ class ListIndexTest {
         int what = random.nextInt(10);
         if (list == ListIndex.NONE) {
             list = index.create(id, lsn, 0);
-            index.append(list, Region.pack(8L * random.nextInt(1 << 30), 8), lsn);
+            index.append(list, Region.inLog(8L * random.nextInt(1 << 30), 8), lsn);
         } else if (what < 8) {
-            index.append(list, Region.pack(8L * random.nextInt(1 << 30), 8), lsn);
+            index.append(list, Region.inLog(8L * random.nextInt(1 << 30), 8), lsn);
         } else {
             if (what == 8) {
                 index.trimTo(list, index.first(list) + random.nextInt(3), lsn);
@@ -407,6 +407,65 @@ class ListIndexTest {
             index.reclaim((int) reclaim[0], reclaim[1], Integer.MAX_VALUE, region -> {});
             index.unqueued((int) reclaim[0]);
         }
+    }
+
+    /** Whatever happens to the lists: every one with kept entries in the log is taken, once. */
+    @Test
+    void everyListWithEntriesInTheLogIsTaken() {
+        Seeds.forEach(Rounds.of(20, 2_000), seed -> {
+            Random random = new Random(seed);
+            ListIndex index = new ListIndex();
+            Deque<long[]> reclaims = new ArrayDeque<>();
+            for (int round = 0; round < 20; round++) {
+                for (int i = 0; i < 200; i++) {
+                    change(index, random.nextInt(IDS), 1_000L * round + i, random, reclaims);
+                }
+                Set<Integer> taken = takeYoung(index, random);
+                for (long id = 0; id < IDS; id++) {
+                    int list = index.find(id);
+                    if (list != ListIndex.NONE && index.tenured(list) < index.next(list)) {
+                        assertThat(taken).contains(list);
+                    }
+                }
+                for (int list : taken) {
+                    tenureSome(index, list, random);
+                    index.putYoung(list);
+                }
+            }
+        });
+    }
+
+    /** Takes all that a walk takes. Some lists are put back at once, and so may be taken again if they are new of their id. */
+    private static Set<Integer> takeYoung(ListIndex index, Random random) {
+        Set<Integer> taken = new HashSet<>();
+        Set<Integer> putBack = new HashSet<>();
+        for (long left = index.youngLists(); left > 0; left--) {
+            int list = index.takeYoung();
+            if (list != ListIndex.NONE) {
+                assertThat(taken.add(list) || putBack.contains(list))
+                        .as("taken once")
+                        .isTrue();
+                if (random.nextInt(4) == 0) {
+                    index.putYoung(list);
+                    putBack.add(list);
+                }
+            }
+        }
+        return taken;
+    }
+
+    private static void tenureSome(ListIndex index, int list, Random random) {
+        long from = Math.max(index.tenured(list), index.firstKept(list));
+        int count = random.nextInt((int) (index.next(list) - from) + 1);
+        ListCursor cursor = new ListCursor();
+        index.seek(list, from, cursor);
+        long[] places = new long[count];
+        index.copyRegions(cursor, places, 0, count);
+        for (int i = 0; i < count; i++) {
+            places[i] = Region.pack(8L * i, Region.length(places[i]));
+        }
+        index.seek(list, from, cursor);
+        index.tenure(list, cursor, places, 0, count);
     }
 
     @Test

@@ -38,7 +38,7 @@ class InterleavingsTest {
     /** What could not be noticed would prove nothing. */
     @ParameterizedTest
     @CsvSource({
-        "FLUSHES, CLEAR_THE_MARK_OF_THE_FLUSH_UNDER_WAY",
+        "FLUSHES, FLUSH_WHILE_ANOTHER_FLUSHES",
         "READERS, LET_A_READER_SEE_WHAT_IS_NOT_FORCED",
         "CHECKPOINTS, FREE_WHAT_A_READER_HAS_PINNED",
         "CHECKPOINTS, RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES",

@@ -28,7 +28,7 @@ enum Sabotage {
                     "(isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc())",
                     "true")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
-            edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", ""),
+            edit("engine/HeapSpace", "&& state.forced.position() > reclaims.lsn()", ""),
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
     REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
@@ -44,12 +44,12 @@ enum Sabotage {
             "            unpinFinished();\n            move(untilLsn);\n")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES(edit(
             "engine/Tenuring",
-            "if (index.tenured(list) < index.next(list)) {",
-            "if (index.tenured(list) < index.next(list) && list % 2 == 0) {")),
+            "return from < index.next(list) &&",
+            "return from < index.next(list) && list % 2 == 0 &&")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpoints",
-            "logGeometry.segmentOf(older.startLsn())",
-            "logGeometry.segmentOf(header.startLsn())")),
+            "state.geometry.segmentOf(older.startLsn())",
+            "state.geometry.segmentOf(header.startLsn())")),
     WRITE_TO_A_FROZEN_PAGE(edit("collections/LongPages", "frozen[number].clone()", "frozen[number]")),
     CHANGE_A_FROZEN_BUCKET(
             edit("collections/SlotTable", "if (child != null && child == childOf(frozen, at)) {", "if (false) {")),
@@ -85,26 +85,7 @@ enum Sabotage {
             "            segments.forcedUpTo(position);\n            for (long segment = firstUnforcedSegment;")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
             edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
-    FLUSH_WHILE_ANOTHER_FLUSHES(
-            edit("engine/FlushDemand", """
-                    if (flushing) {
-                        return false;
-                    }
-            """, ""),
-            edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
-    CLEAR_THE_MARK_OF_THE_FLUSH_UNDER_WAY(
-            edit("engine/FlushDemand", """
-                    if (!hasWork()) {
-                        return false;
-                    }
-                    flushing = true;
-                    return true;
-            """, """
-                    flushing = hasWork();
-                    return flushing;
-            """),
-            edit("engine/FlushDemand", "        if (!flushing) {\n", "        if (false) {\n"),
-            edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
+    FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("wal/LogSegments", "            file(segment).force();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),

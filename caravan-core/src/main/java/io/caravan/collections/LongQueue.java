@@ -1,4 +1,4 @@
-package io.caravan.engine;
+package io.caravan.collections;
 
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A queue of longs: a chain of pages, so that it grows and shrinks without copying. Those that belong together, three at
  * most, are never apart in two pages when all of the queue comes in such groups.
  */
-final class LongQueue {
+public final class LongQueue {
     private static final int PAGE_LONGS = 3 << 10;
 
     private static final class Page {
@@ -24,21 +24,21 @@ final class LongQueue {
     private long added;
     private long removed;
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return added == removed;
     }
 
     /** How many were ever added. */
-    long added() {
+    public long added() {
         return added;
     }
 
     /** How many were ever removed. */
-    long removed() {
+    public long removed() {
         return removed;
     }
 
-    void add(long value) {
+    public void add(long value) {
         if (tail == PAGE_LONGS) {
             Page page = new Page();
             last.next = page;
@@ -50,22 +50,22 @@ final class LongQueue {
     }
 
     /** The first, or one that belongs to it and is so many behind. */
-    long first(int behind) {
+    public long first(int behind) {
         return first.longs[head + behind];
     }
 
     /** The one that was added last; there must be one. */
-    long last() {
+    public long last() {
         return last.longs[tail - 1];
     }
 
     /** Puts another in the place of the one that was added last. */
-    void replaceLast(long value) {
+    public void replaceLast(long value) {
         last.longs[tail - 1] = value;
     }
 
     /** Removes the first, and those that belong to it. */
-    void remove(int count) {
+    public void remove(int count) {
         head += count;
         removed += count;
         if (isEmpty()) {
@@ -78,7 +78,7 @@ final class LongQueue {
     }
 
     /** Calls the action with each, from the first on. */
-    void forEach(LongConsumer action) {
+    public void forEach(LongConsumer action) {
         int at = head;
         for (Page page = first; page != null; page = page.next) {
             int end = page == last ? tail : PAGE_LONGS;
