@@ -1,6 +1,10 @@
 package io.caravan;
 
+import io.caravan.engine.Engine;
+import io.caravan.engine.OwnThread;
+import io.caravan.io.ArrayStorage;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -22,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * level the writes that a crash leaves are the first ones up to some point, in the order in which they were accepted.
  *
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
- * There, on a store thread, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
+ * There, on a thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
  * {@code readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code close}
  * throws {@link IllegalStateException}: it might have to wait for the very thread that calls it. Writes,
  * {@code writable}, {@code onWritable} and {@code stats} work.
@@ -56,6 +60,25 @@ import org.jspecify.annotations.Nullable;
  * has failed.
  */
 public interface ListStore extends AutoCloseable {
+
+    /** A store in memory with default settings; see {@link #inMemory(StoreConfig)}. */
+    static ListStore inMemory() {
+        return inMemory(StoreConfig.builder(Path.of("memory")).build());
+    }
+
+    /**
+     * Opens a new store in the Java heap, for tests and caches: a durable store without a disk, so it does and refuses what
+     * that would, and keeps nothing. Its entries take their bytes in the heap, up to twice until the next checkpoint has
+     * moved them. It has threads of its own, and must be closed.
+     *
+     * @param config its directory is not touched: it only names the store in messages
+     */
+    static ListStore inMemory(StoreConfig config) {
+        return OwnThread.call(
+                "open a store in memory",
+                () -> Engine.open(
+                        config, new ArrayStorage(config.directory().toString()), System::nanoTime));
+    }
 
     /**
      * Appends one value. The callback gets the value's sequence once it is durable.

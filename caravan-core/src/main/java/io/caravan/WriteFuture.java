@@ -84,7 +84,7 @@ final class WriteFuture<T> extends CompletableFuture<T> {
         if (isDone()) {
             return;
         }
-        if (Engine.onStoreThread() || CallbackThread.isCurrent()) {
+        if (Engine.onStoreThread()) {
             throw new IllegalStateException(
                     "a future of a store was waited for on a thread that calls a store's callbacks"
                             + " or listeners, and would never complete; use thenCompose, or wait on another thread");

@@ -26,7 +26,7 @@ class GroupedStoreTest {
         boolean closed;
 
         MoodyStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override

@@ -323,7 +323,7 @@ class UserCodeTest {
 
     @Test
     void aMemoryStoreRefusesToWaitForItsFuturesInACallback() {
-        try (MemoryListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             CompletableFuture<Throwable> thrown = new CompletableFuture<>();
             // The future completes on another thread, and a wait for one that is complete is none.
             store.futureExecutor().execute(() -> await(thrown));

@@ -46,7 +46,6 @@ public final class HeapFile implements AutoCloseable {
     private static final class Segment {
         final String path;
         final MappedFile mapping;
-        final ByteBuffer memory;
         /** Open while it has bytes that are not forced. */
         @Nullable
         StoreFile unforced;
@@ -54,7 +53,6 @@ public final class HeapFile implements AutoCloseable {
         Segment(StoreFile file) throws IOException {
             path = file.path();
             mapping = file.map();
-            memory = mapping.buffer();
         }
     }
 
@@ -246,12 +244,12 @@ public final class HeapFile implements AutoCloseable {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
         }
-        return segment.memory.slice(offset + EntryLayout.VALUE, length);
+        return segment.mapping.buffer().slice(offset + EntryLayout.VALUE, length);
     }
 
     private static boolean valid(Segment segment, int offset, int length, long id, long birth, long sequence) {
         try {
-            return EntryLayout.valid(segment.memory, offset, length, id, birth, sequence);
+            return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, birth, sequence);
         } catch (InternalError unreadable) {
             // This is how the JVM reports that the disk could not read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);

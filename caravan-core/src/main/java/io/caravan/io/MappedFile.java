@@ -5,7 +5,10 @@ import java.nio.ByteBuffer;
 /** A file's bytes as memory, for reading. What is written to the file shows in it at once. */
 public interface MappedFile {
 
-    /** The memory, little-endian, from position 0 to the file's size. Use absolute access: the position is shared. */
+    /**
+     * The memory, little-endian, from position 0 to the end of what was written so far, or further. Use absolute access:
+     * the position is shared.
+     */
     ByteBuffer buffer();
 
     /**

@@ -3,7 +3,6 @@ package io.caravan.catalog;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
@@ -39,7 +38,7 @@ class CatalogModelTest {
 
     private static void run(long seed) {
         Random random = new Random(seed);
-        RecordingStore store = new RecordingStore(new MemoryListStore());
+        RecordingStore store = new RecordingStore(ListStore.inMemory());
         Catalog catalog = Catalog.open(store, LIST_ID);
         Map<DocumentName, Expected> model = new HashMap<>();
         List<Map<DocumentName, Expected>> models = new ArrayList<>();
@@ -101,7 +100,7 @@ class CatalogModelTest {
 
     /** Replays the batches one by one, and opens the catalog after each as if the process had died there. */
     private static void assertEveryPrefix(List<WriteBatch> batches, List<Map<DocumentName, Expected>> models) {
-        try (ListStore replayed = new MemoryListStore()) {
+        try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {
                 replayed.write(batches.get(i), WriteCallback.completing(new CompletableFuture<>()));
                 assertIs(Catalog.open(replayed, LIST_ID), replayed, models.get(i), i);
@@ -133,7 +132,7 @@ class CatalogModelTest {
 
     @Test
     void appendsRacingDeletionsNeverLeaveAListWithoutAName() throws InterruptedException {
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             Catalog catalog = Catalog.open(store, LIST_ID);
             AtomicBoolean failed = new AtomicBoolean();
             List<Thread> threads = new ArrayList<>();

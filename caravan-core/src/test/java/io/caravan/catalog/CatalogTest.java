@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -28,7 +27,7 @@ class CatalogTest {
     private static final DocumentName B = DocumentName.of("b");
     private static final byte[] VALUE = {1};
 
-    private final ListStore store = new MemoryListStore();
+    private final ListStore store = ListStore.inMemory();
     private final FullStore full = new FullStore(store);
     private Catalog catalog = Catalog.open(full, LIST_ID);
 

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.caravan.CorruptStoreException;
 import io.caravan.GroupedStore;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
@@ -25,7 +24,7 @@ class GroupedCatalogTest {
     private static final int GROUPS = 3;
 
     private final List<ListStore> groups =
-            Stream.<ListStore>generate(MemoryListStore::new).limit(GROUPS).toList();
+            Stream.<ListStore>generate(ListStore::inMemory).limit(GROUPS).toList();
     private Catalog catalog = open(new GroupedStore(groups));
 
     private static Catalog open(ListStore store) {
@@ -125,7 +124,7 @@ class GroupedCatalogTest {
         int flushes;
 
         HangingStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override
@@ -165,6 +164,6 @@ class GroupedCatalogTest {
     @Test
     void withoutAGroupingThereIsOneGroup() {
         assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new GroupedStore(groups), 0));
-        assertThat(Catalog.open(new MemoryListStore(), 0).groups()).isOne();
+        assertThat(Catalog.open(ListStore.inMemory(), 0).groups()).isOne();
     }
 }

@@ -7,10 +7,10 @@ import static io.caravan.testing.StoreCalls.each;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.util.ArrayList;
@@ -172,11 +172,18 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void aCallbackMayReadAnotherStore() {
+    default void aCallbackMayWriteToAnotherStoreAndNotReadIt() {
         append(store(), 1, "a");
-        try (ListStore other = new MemoryListStore()) {
-            inCallback(other, () -> assertThat(texts(store(), 1)).containsExactly("0:a"));
+        Tellings tellings = new Tellings();
+        try (ListStore other = ListStore.inMemory()) {
+            inCallback(other, () -> {
+                assertThatIllegalStateException()
+                        .as("it could wait for that one's threads, and they for these")
+                        .isThrownBy(() -> texts(store(), 1));
+                store().append(1, bytes("b"), tellings.callback(1));
+            });
         }
+        assertThat(tellings.await(1)).containsExactly(Tellings.Telling.success(1, 1));
     }
 
     @Test

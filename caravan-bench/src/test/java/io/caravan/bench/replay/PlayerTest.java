@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.replay.Player.ReplayException;
 import io.caravan.testing.Rounds;
@@ -30,7 +29,7 @@ class PlayerTest {
 
     @Test
     void throughAMemoryStore() throws IOException, InterruptedException {
-        ListStore store = keptOpen(new MemoryListStore());
+        ListStore store = keptOpen(ListStore.inMemory());
         ReplayReport report = play(new EmbeddedTarget("memory", () -> store), 0);
         assertThat(report.snapshots()).isEqualTo(30);
         assertThat(report.retained()).isEqualTo(1);

@@ -2,7 +2,6 @@ package io.caravan.server.app;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.server.archive.format.ArchiveException;
@@ -157,7 +156,7 @@ public final class Server implements AutoCloseable {
      */
     public void follow() throws IOException {
         // Nothing gets as far as this store.
-        DocumentService none = open(new MemoryListStore());
+        DocumentService none = open(ListStore.inMemory());
         listen(none, null, Backups.none(), new DiskSpace(config.restore().data()));
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.MemoryObjectStore;
@@ -43,7 +42,7 @@ class ArchiveServerTest {
     private static final Duration NEVER = Duration.ofHours(10);
 
     @AutoClose
-    private final ListStore store = new MemoryListStore();
+    private final ListStore store = ListStore.inMemory();
 
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
     private final MemoryObjectStore client = objects.client();

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.GroupedStore;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -50,7 +49,7 @@ class GroupsServerTest {
         volatile boolean full;
 
         FullStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override

@@ -1,9 +1,9 @@
 package io.caravan.server.app;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
@@ -61,7 +61,7 @@ class LimitsTest {
     }
 
     private void startWith(UnaryOperator<ServerConfig> change) throws IOException {
-        fixture = new ServerFixture(new MemoryListStore(), change);
+        fixture = new ServerFixture(ListStore.inMemory(), change);
     }
 
     private RespClient connect() throws IOException {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -49,7 +48,7 @@ class MonitoringTest {
         ArchiveConfig archive =
                 Claims.config("memory:", () -> objects, true, false, false, Duration.ofHours(10), 2, 0, false);
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        try (ListStore store = new MemoryListStore();
+        try (ListStore store = ListStore.inMemory();
                 ServerFixture server = new ServerFixture(
                         store,
                         config -> config.withArchive(archive)
@@ -84,7 +83,7 @@ class MonitoringTest {
     void everyTransportThatThisMachineHasServesAndIsNamed(Transport transport) throws Exception {
         assumeTrue(transport.unavailable() == null);
         NetworkConfig network = new NetworkConfig(transport, 1, NetworkLimits.defaults(), null);
-        try (ServerFixture server = new ServerFixture(new MemoryListStore(), config -> config.withNetwork(network));
+        try (ServerFixture server = new ServerFixture(ListStore.inMemory(), config -> config.withNetwork(network));
                 RespClient client = server.connect()) {
             assertThat(client.call("INFO", "server")).contains("multiplexing_api:" + transport.label() + "\r\n");
         }

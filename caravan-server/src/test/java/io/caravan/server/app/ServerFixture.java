@@ -2,7 +2,6 @@ package io.caravan.server.app;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.io.IOException;
@@ -19,7 +18,7 @@ public final class ServerFixture implements AutoCloseable {
     public final Server server;
 
     public ServerFixture() throws IOException {
-        this(new MemoryListStore());
+        this(ListStore.inMemory());
     }
 
     public ServerFixture(ListStore store) throws IOException {

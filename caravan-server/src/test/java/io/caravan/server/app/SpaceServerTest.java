@@ -1,9 +1,9 @@
 package io.caravan.server.app;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import java.io.IOException;
@@ -35,7 +35,7 @@ class SpaceServerTest {
     static void start() throws IOException {
         HttpConfig http = HttpConfig.of(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES);
-        server = new ServerFixture(new MemoryListStore(), config -> config.withHttp(http));
+        server = new ServerFixture(ListStore.inMemory(), config -> config.withHttp(http));
         client = server.connect();
     }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -37,7 +36,7 @@ class ReadmeTourTest {
                 .withHttp(HttpConfig.of(any, VALUE_BYTES, 4 * VALUE_BYTES));
         List<Step> tour = tour();
         assertThat(tour).hasSizeGreaterThan(6);
-        try (ListStore store = new MemoryListStore();
+        try (ListStore store = ListStore.inMemory();
                 Server server = Server.start(store, config)) {
             for (Step step : tour) {
                 assertThat(run(here(step.command(), server)))

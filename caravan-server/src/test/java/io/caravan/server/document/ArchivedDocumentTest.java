@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -235,7 +234,7 @@ class ArchivedDocumentTest {
         private boolean full;
 
         FullStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override
@@ -270,7 +269,7 @@ class ArchivedDocumentTest {
         private boolean failing;
 
         FailingStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override
@@ -423,7 +422,7 @@ class ArchivedDocumentTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(identity.toString());
 
-        try (ListStore empty = new MemoryListStore()) {
+        try (ListStore empty = ListStore.inMemory()) {
             StoreIdentity.adopt(empty, identity);
             assertThat(StoreIdentity.of(empty)).isEqualTo(identity);
             StoreIdentity.adopt(empty, identity);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
@@ -49,7 +48,7 @@ class DocumentModelTest {
     private final List<Views> moments = new ArrayList<>();
 
     private void run(Random random) {
-        try (ListStore store = recording(new MemoryListStore())) {
+        try (ListStore store = recording(ListStore.inMemory())) {
             DocumentService documents = open(store);
             for (int step = 0; step < STEPS; step++) {
                 if (random.nextInt(20) == 0) {
@@ -207,7 +206,7 @@ class DocumentModelTest {
 
     /** Replays the batches one by one, and opens the documents after each as if the process had died there. */
     private void assertEveryPrefix() {
-        try (ListStore replayed = new MemoryListStore()) {
+        try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {
                 replayed.write(batches.get(i), WriteCallback.completing(new CompletableFuture<>()));
                 try (DocumentService documents = open(replayed)) {

@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.document.Creation.ForkPoint;
@@ -159,7 +158,7 @@ class DocumentServiceTest {
     void aChangeThatReadsIsNotOvertakenForEver() {
         AtomicInteger reads = new AtomicInteger();
         AtomicBoolean busy = new AtomicBoolean();
-        try (Documents others = new Documents(new ForwardingListStore(new MemoryListStore()) {
+        try (Documents others = new Documents(new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public void get(long id, long fromSequence, EntryStream stream) {
                 super.get(id, fromSequence, stream);
@@ -356,7 +355,7 @@ class DocumentServiceTest {
     @Test
     void aDocumentThatIsDeletedWhileItIsLookedForIsNotFoundEmpty() {
         AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
-        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public ListInfo info(long id) {
                 meanwhile.getAndSet(() -> {}).run();
@@ -373,7 +372,7 @@ class DocumentServiceTest {
     @Test
     void aForkThatGoesAwayWithItsSourceIsNotReadFromAnotherOfThatName() {
         AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
-        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public ListInfo info(long id) {
                 ListInfo info = super.info(id);

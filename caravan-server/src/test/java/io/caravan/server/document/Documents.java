@@ -1,7 +1,6 @@
 package io.caravan.server.document;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Creation.Created;
@@ -24,7 +23,7 @@ final class Documents implements AutoCloseable {
     private DocumentService service;
 
     public Documents() {
-        this(new MemoryListStore());
+        this(ListStore.inMemory());
     }
 
     public Documents(ListStore store) {

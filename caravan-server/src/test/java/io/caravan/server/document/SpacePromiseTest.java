@@ -1,11 +1,11 @@
 package io.caravan.server.document;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.Durability;
-import io.caravan.MemoryListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
@@ -146,7 +146,7 @@ class SpacePromiseTest {
 
     @Test
     void aClustersDocumentsAreReplicatedAndNothingElse() {
-        MemoryListStore store = new MemoryListStore();
+        ListStore store = ListStore.inMemory();
         try (DocumentService documents = new DocumentService(store, Catalog.open(store, 0), Promise.REPLICATED)) {
             for (Promise weaker : List.of(Promise.MEMORY, Promise.PROCESS, Promise.SYNC)) {
                 assertThatIllegalArgumentException()

@@ -1,5 +1,6 @@
 package io.caravan.server.document;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreVersionException;
@@ -328,7 +328,7 @@ class SpacesTest {
     @Test
     void whatTheStoreRefusesIsNotCounted() {
         documents.close();
-        documents = new Documents(new MemoryListStore(StoreConfig.builder(Path.of("memory"))
+        documents = new Documents(ListStore.inMemory(StoreConfig.builder(Path.of("memory"))
                 .heapSegmentBytes(1 << 20)
                 .maxHeapBytes(1 << 20)
                 .maxValueBytes(1 << 18)

@@ -3,7 +3,6 @@ package io.caravan.server.archive.push;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
@@ -46,7 +45,7 @@ final class ArchivedDocuments implements AutoCloseable {
     private @Nullable Archiver archiver;
 
     ArchivedDocuments() {
-        this(new MemoryListStore());
+        this(ListStore.inMemory());
     }
 
     ArchivedDocuments(ListStore store) {

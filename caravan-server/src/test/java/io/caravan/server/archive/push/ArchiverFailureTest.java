@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.ListStore;
 import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
 import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
 import static io.caravan.server.archive.push.ArchivedDocuments.name;
@@ -7,7 +8,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -247,7 +247,7 @@ class ArchiverFailureTest {
         private volatile boolean onlyOnce;
 
         FullStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override

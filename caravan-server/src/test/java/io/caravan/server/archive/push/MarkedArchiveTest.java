@@ -3,7 +3,6 @@ package io.caravan.server.archive.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,7 +19,7 @@ class MarkedArchiveTest {
         "file:archive, file:./archive"
     })
     void anArchiveIsTheSameHoweverItIsWritten(String url, String other) {
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             new MarkedArchive(store, url, false).claiming(null, "owner 1");
             assertThat(new MarkedArchive(store, other, false).expects("owner 2"))
                     .isFalse();
@@ -32,7 +31,7 @@ class MarkedArchiveTest {
 
     @Test
     void theOwnerThatWasFoundIsExpectedHoweverOftenAClaimFails() {
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             MarkedArchive marked = new MarkedArchive(store, "s3://bucket", false);
             marked.claiming(null, "owner 1");
             for (int attempt = 0; attempt < 100; attempt++) {

@@ -3,7 +3,6 @@ package io.caravan.server.archive.restore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
@@ -25,7 +24,7 @@ final class TestStore implements AutoCloseable {
     final DocumentService documents;
 
     TestStore() {
-        this(new MemoryListStore());
+        this(ListStore.inMemory());
     }
 
     TestStore(ListStore store) {

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.cli.carry.TrippedProxy.Trip;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
@@ -52,7 +51,7 @@ class FollowTest {
     private static final ProtocolCommand MOVE = command("CARAVAN.MOVE");
     private static final ProtocolCommand IMPORT = command("CARAVAN.IMPORT");
 
-    private final ListStore store = new MemoryListStore();
+    private final ListStore store = ListStore.inMemory();
     private ServedStore from;
     private ServedStore to;
     private Jedis here;

@@ -3,7 +3,6 @@ package io.caravan.server.cli.carry;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.cli.client.ServedStore;
 import java.io.IOException;
 import java.util.List;
@@ -18,7 +17,7 @@ final class MigrationSide implements AutoCloseable {
     private static final ProtocolCommand IMPORT = () -> "CARAVAN.IMPORT".getBytes(UTF_8);
     private static final ProtocolCommand INFO = () -> "CARAVAN.INFO".getBytes(UTF_8);
 
-    private final ListStore store = new MemoryListStore();
+    private final ListStore store = ListStore.inMemory();
     private final ServedStore server = new ServedStore(store, config -> config);
     private final int port = Integer.parseInt(server.address().split(":", 2)[1]);
     final TrippedProxy proxy = new TrippedProxy(port);

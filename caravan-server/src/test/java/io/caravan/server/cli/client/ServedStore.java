@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -36,7 +35,7 @@ public final class ServedStore implements AutoCloseable {
     }
 
     public ServedStore(UnaryOperator<ServerConfig> change) throws IOException {
-        this(new MemoryListStore(), change);
+        this(ListStore.inMemory(), change);
     }
 
     /** Serves this store, and closes it at the end. */

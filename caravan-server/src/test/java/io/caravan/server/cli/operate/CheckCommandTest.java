@@ -1,9 +1,9 @@
 package io.caravan.server.cli.operate;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
@@ -36,7 +36,7 @@ class CheckCommandTest {
         private volatile @Nullable CaravanException refusal;
 
         RefusingStore() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.BackupReport;
-import io.caravan.MemoryListStore;
 import io.caravan.StoreIoException;
 import io.caravan.server.document.Backups;
 import io.caravan.server.protocol.http.connection.Served;
@@ -42,7 +42,7 @@ class BackupPagesTest {
                 "admin.secret = administers\nadmin.permissions = admin\n"
                         + "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
         server = new HttpFixture(
-                new MemoryListStore(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG);
+                ListStore.inMemory(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG);
     }
 
     @AfterEach

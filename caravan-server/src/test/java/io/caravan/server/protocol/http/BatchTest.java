@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
@@ -45,7 +45,7 @@ class BatchTest {
     }
 
     private void serve(Authenticator authenticator) throws Exception {
-        store = new HeldStore(new ForwardingListStore(new MemoryListStore()) {
+        store = new HeldStore(new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public void checkpoint() {
                 checkpointed.join();

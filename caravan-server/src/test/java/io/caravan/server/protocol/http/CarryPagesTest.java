@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.MemoryListStore;
 import io.caravan.server.security.FileAuthenticator;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -139,7 +139,7 @@ class CarryPagesTest {
                 "reader.secret = only-reads\nreader.permissions = read\n"
                         + "writer.secret = only-writes\nwriter.permissions = write\nwriter.prefixes = a/\n");
         try (HttpFixture closed = new HttpFixture(
-                new MemoryListStore(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG)) {
+                ListStore.inMemory(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG)) {
             closed.serve();
             String[] reader = {"Authorization", "Bearer only-reads"};
             String[] writer = {"Authorization", "Bearer only-writes"};

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -37,7 +37,7 @@ class ConsoleTest {
     @BeforeEach
     void start() throws Exception {
         Authenticator closed = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
-        server = new HttpFixture(new MemoryListStore(), closed, HttpFixture.LONG, HttpFixture.LONG);
+        server = new HttpFixture(ListStore.inMemory(), closed, HttpFixture.LONG, HttpFixture.LONG);
         server.serve();
     }
 

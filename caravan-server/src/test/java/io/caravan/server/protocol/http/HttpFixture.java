@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
@@ -61,7 +60,7 @@ final class HttpFixture implements AutoCloseable {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     HttpFixture() throws IOException {
-        this(new MemoryListStore(), Authenticator.open(), LONG, LONG);
+        this(ListStore.inMemory(), Authenticator.open(), LONG, LONG);
     }
 
     HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall, String... allowedOrigins)
@@ -107,14 +106,14 @@ final class HttpFixture implements AutoCloseable {
     /** The same with live reads that end soon. */
     static HttpFixture impatient() throws IOException {
         HttpFixture fixture =
-                new HttpFixture(new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), LONG);
+                new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG);
         fixture.serve();
         return fixture;
     }
 
     /** The same that lets go of clients that stall so long. */
     static HttpFixture dropping(Duration stall) throws IOException {
-        HttpFixture fixture = new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, stall);
+        HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, stall);
         fixture.serve();
         return fixture;
     }
@@ -122,7 +121,7 @@ final class HttpFixture implements AutoCloseable {
     /** The same whose event streams have a comment so often. */
     static HttpFixture beating(Duration heartbeat) throws IOException {
         HttpFixture fixture = new HttpFixture(
-                new MemoryListStore(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
+                ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
         fixture.serve();
         return fixture;
     }
@@ -136,7 +135,7 @@ final class HttpFixture implements AutoCloseable {
 
     /** A host of a cluster that has not led yet. */
     static HttpFixture following(Cluster cluster) throws IOException {
-        return new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
     }
 
     void serve() {

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
@@ -42,7 +42,7 @@ class HttpLimitsTest {
         NetworkLimits limits = TestLimits.of(maxConnections, 16 << 20, 64 << 20, request, idle);
         HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
         fixture = new ServerFixture(
-                new MemoryListStore(),
+                ListStore.inMemory(),
                 config -> config.withHttp(http).withNetwork(new NetworkConfig(defaults.transport(), 1, limits, null)));
     }
 

@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.Eventually;
@@ -273,7 +273,7 @@ class LiveStreamsTest {
                 ada.prefixes = ada/
                 """);
         try (HttpFixture closed = new HttpFixture(
-                new MemoryListStore(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG)) {
+                ListStore.inMemory(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG)) {
             closed.serve();
             HttpResponse<String> refused = closed.send(
                     "POST",

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.ClientInfo;
@@ -41,7 +41,7 @@ class OperatorPagesTest {
                 "admin.secret = administers\nadmin.permissions = read, write, admin\n"
                         + "editor.secret = reads-and-writes\neditor.permissions = read, write\neditor.prefixes = mine/\n");
         server = new HttpFixture(
-                new MemoryListStore(), FileAuthenticator.ofSecrets(file), HttpFixture.LONG, HttpFixture.LONG);
+                ListStore.inMemory(), FileAuthenticator.ofSecrets(file), HttpFixture.LONG, HttpFixture.LONG);
         server.server.serve(new Served(
                 server.documents,
                 null,

@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -31,7 +31,7 @@ class OriginsTest {
     private HttpFixture server;
 
     private void start(Authenticator authenticator, String... allowed) throws IOException {
-        server = new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG, allowed);
+        server = new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG, allowed);
         server.serve();
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
@@ -140,7 +139,7 @@ class ServerPagesTest {
     void refusalsAndTheMemoryOfAnswersAreAmongTheFigures() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server =
-                new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+                new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
             String[] wrong = {"Authorization", "Bearer wrong"};
             assertThat(server.send("GET", "/v1/stats", null, wrong).statusCode())
@@ -174,7 +173,7 @@ class ServerPagesTest {
 
     @Test
     void aFullStoreIsToldUntilItHasSpaceAgain() throws Exception {
-        MoodyStore store = new MoodyStore(new MemoryListStore());
+        MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
             server.create("/v1/stream/a", TEXT);
@@ -215,7 +214,7 @@ class ServerPagesTest {
 
     @Test
     void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
-        MoodyStore store = new MoodyStore(new MemoryListStore());
+        MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
             store.refusal = new OutOfSpaceException("the disk is full");
@@ -234,7 +233,7 @@ class ServerPagesTest {
 
     @Test
     void onlyAnAdministratorIsToldTheStoresOwnWords() throws Exception {
-        MoodyStore store = new MoodyStore(new MemoryListStore());
+        MoodyStore store = new MoodyStore(ListStore.inMemory());
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
@@ -256,7 +255,7 @@ class ServerPagesTest {
 
     @Test
     void aFailedStoreIsTold() throws Exception {
-        MoodyStore store = new MoodyStore(new MemoryListStore());
+        MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
             store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
@@ -267,7 +266,7 @@ class ServerPagesTest {
 
     @Test
     void aWriteWaitsForRoomAndNothingBehindItIsRead() throws Exception {
-        MoodyStore store = new MoodyStore(new MemoryListStore());
+        MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG);
                 RawClient raw = server.raw()) {
             server.serve();
@@ -289,7 +288,7 @@ class ServerPagesTest {
     void whoHasNoTokenIsAskedForOne() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server =
-                new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+                new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
             server.serve();
             for (Route route : server.server.routes()) {
                 HttpResponse<String> asked =

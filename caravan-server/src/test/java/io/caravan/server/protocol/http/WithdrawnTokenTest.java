@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;
@@ -35,7 +35,7 @@ class WithdrawnTokenTest {
     void start() throws Exception {
         file = Files.writeString(directory.resolve("secrets"), WRITER + READER);
         authenticator = FileAuthenticator.ofSecrets(file);
-        server = new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG);
+        server = new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG);
         server.serve();
         assertThat(write("PUT", null)).isEqualTo(201);
     }

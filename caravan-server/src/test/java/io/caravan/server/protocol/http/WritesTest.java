@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
@@ -46,7 +45,7 @@ class WritesTest {
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
     private static final Cursors CURSORS = new Cursors(InstantSource.system(), bound -> 0);
 
-    private final ListStore memory = new MemoryListStore();
+    private final ListStore memory = ListStore.inMemory();
     private final List<String> calls = new ArrayList<>();
     private final List<Runnable> onWritable = new ArrayList<>();
     private final Queue<Runnable> readers = new ArrayDeque<>();

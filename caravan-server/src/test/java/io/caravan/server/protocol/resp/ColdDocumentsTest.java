@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -43,7 +42,7 @@ class ColdDocumentsTest {
 
     @BeforeEach
     void archiveSomeDocuments() throws Exception {
-        start(new MemoryListStore());
+        start(ListStore.inMemory());
         answers(":3", "RPUSH", "a", "1", "2", "3");
         answers(":1", "RPUSH", "b", "x");
         send("PUT", "s", "hello", "Content-Type", "text/plain");
@@ -53,7 +52,7 @@ class ColdDocumentsTest {
             assertThat(client.call("CARAVAN.ARCHIVE", name)).contains("$uploaded: #");
         }
         stop();
-        start(new MemoryListStore());
+        start(ListStore.inMemory());
     }
 
     @AfterEach

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.app.ServerFixture;
@@ -29,7 +28,7 @@ class PopTest extends RespTestBase {
 
     @Override
     RespFixture newFixture() throws IOException {
-        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public void get(long id, long fromSequence, EntryStream stream) {
                 super.get(id, fromSequence, stream);

@@ -2,7 +2,6 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.app.ServerFixture;
@@ -46,7 +45,7 @@ final class RespFixture implements AutoCloseable {
     private final ThreadPoolExecutor readers = (ThreadPoolExecutor) Executors.newFixedThreadPool(READERS);
 
     RespFixture() throws IOException {
-        this(new MemoryListStore(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+        this(ListStore.inMemory(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
     RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, Duration stall) throws IOException {
@@ -87,14 +86,14 @@ final class RespFixture implements AutoCloseable {
 
     static RespFixture with(Authenticator authenticator) throws IOException {
         return new RespFixture(
-                new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+                ListStore.inMemory(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
     /** The node of a cluster that leads. */
     static RespFixture leading(Cluster cluster, Authenticator authenticator) throws IOException {
         cluster.serving(true);
         return new RespFixture(
-                new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30), cluster);
+                ListStore.inMemory(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30), cluster);
     }
 
     /** A client whose socket takes little at a time. */

@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.document.Backups;
 import io.caravan.server.metrics.DiskSpace;
@@ -38,7 +38,7 @@ class SlowReaderTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {
         return new RespFixture(
-                new MemoryListStore(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(2));
+                ListStore.inMemory(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(2));
     }
 
     private void fill() throws IOException {

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;
@@ -16,7 +16,7 @@ class StrangerTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {
         return new RespFixture(
-                new MemoryListStore(),
+                ListStore.inMemory(),
                 Authenticator.ofPassword("secret".getBytes(UTF_8)),
                 ServerFixture.MAX_REQUEST_BYTES,
                 Duration.ofSeconds(2));

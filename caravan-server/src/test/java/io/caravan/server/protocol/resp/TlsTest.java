@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
@@ -75,7 +75,7 @@ class TlsTest {
         NetworkConfig defaults = NetworkConfig.defaults();
         NetworkLimits limits = TestLimits.of(maxConnections, 16 << 20, 64 << 20, Duration.ofMinutes(1), Duration.ZERO);
         return new ServerFixture(
-                new MemoryListStore(),
+                ListStore.inMemory(),
                 config -> config.withNetwork(new NetworkConfig(defaults.transport(), 1, limits, tls)));
     }
 

@@ -1,9 +1,11 @@
 package io.caravan.server.protocol.resp;
 
+import java.nio.file.Path;
+import io.caravan.StoreConfig;
+import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.EntryStream;
-import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
@@ -35,7 +37,7 @@ class TransactionTest extends RespTestBase {
         private volatile @Nullable String writer;
 
         BetweenReads() {
-            super(new MemoryListStore());
+            super(ListStore.inMemory());
         }
 
         @Override
@@ -305,7 +307,7 @@ class TransactionTest extends RespTestBase {
     @Test
     void theStoreTakesAllOrNothing() throws IOException {
         try (RespFixture small = new RespFixture(
-                        new MemoryListStore(1_000), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+                        ListStore.inMemory(StoreConfig.builder(Path.of("memory")).maxValueBytes(1_000).build()), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
                 RespClient writer = small.connect()) {
             writer.call("MULTI");
             writer.call("RPUSH", "a", "fits");

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.DurableListStore;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreConfig;
 import io.caravan.ValueTooLargeException;
@@ -286,11 +285,11 @@ class ConversationsTest {
 
     @Test
     void aStoreWithListsOfItsOwnIsRefusedUnlessTheirIdsAreBelowZero() {
-        try (ListStore other = new MemoryListStore()) {
+        try (ListStore other = ListStore.inMemory()) {
             other.append(-7, new byte[3]).join();
             Conversations.of(other, "test/").replace("a", window(0, 1));
         }
-        try (ListStore other = new MemoryListStore()) {
+        try (ListStore other = ListStore.inMemory()) {
             other.append(7, new byte[3]).join();
             assertThatIllegalStateException()
                     .isThrownBy(() -> Conversations.of(other, "test/"))

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.integrations.testing.ReadmeExample;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
@@ -67,7 +66,7 @@ class CaravanMetricsTest {
 
     @Test
     void figuresAreThoseOfOneMomentForASecond() {
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             new CaravanMetrics(store, Tags.empty(), nanos::get).bindTo(registry);
             store.append(1, new byte[5]).join();
 
@@ -81,7 +80,7 @@ class CaravanMetricsTest {
 
     @Test
     void figuresAreThereWhenNobodyElseHoldsThem() {
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             store.append(1, new byte[5]).join();
             new CaravanMetrics(store).bindTo(registry);
 
@@ -94,8 +93,8 @@ class CaravanMetricsTest {
 
     @Test
     void tagsTellStoresApart() {
-        try (ListStore first = new MemoryListStore();
-                ListStore second = new MemoryListStore()) {
+        try (ListStore first = ListStore.inMemory();
+                ListStore second = ListStore.inMemory()) {
             second.append(1, new byte[1]).join();
             new CaravanMetrics(first, Tags.of("store", "first")).bindTo(registry);
             new CaravanMetrics(second, Tags.of("store", "second")).bindTo(registry);
@@ -116,7 +115,7 @@ class CaravanMetricsTest {
                         (found.group(1) != null ? found.group(1) : found.group(2) + ".seconds") + ": " + found.group(3))
                 .filter(figure -> !figure.startsWith("writable"))
                 .collect(Collectors.toSet());
-        try (ListStore store = new MemoryListStore()) {
+        try (ListStore store = ListStore.inMemory()) {
             new CaravanMetrics(store).bindTo(registry);
         }
 

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.resp.commands;
 
+import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class KeysReadingTest {
     private static final int DOCUMENTS = 5_000;
 
-    private final MemoryListStore store = new MemoryListStore();
+    private final ListStore store = ListStore.inMemory();
     private final DocumentService documents = new DocumentService(store, Catalog.open(store, 0));
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final AtomicInteger woken = new AtomicInteger();

@@ -7,7 +7,6 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
-import io.caravan.MemoryListStore;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
@@ -112,7 +111,7 @@ class CaravanAutoConfigurationTest {
 
     @Test
     void aStoreOfTheApplicationsTakesItsPlace() {
-        bare.withBean(ListStore.class, MemoryListStore::new).run(context -> {
+        bare.withBean(ListStore.class, ListStore::inMemory).run(context -> {
             assertThat(context).hasNotFailed().doesNotHaveBean(DurableListStore.class);
             assertThat(health(context.getBean(CaravanHealthIndicator.class)).getStatus())
                     .isEqualTo(Status.UP);
@@ -122,8 +121,8 @@ class CaravanAutoConfigurationTest {
 
     @Test
     void ofSeveralStoresNoHealthIsTold() {
-        bare.withBean("first", ListStore.class, MemoryListStore::new)
-                .withBean("second", ListStore.class, MemoryListStore::new)
+        bare.withBean("first", ListStore.class, ListStore::inMemory)
+                .withBean("second", ListStore.class, ListStore::inMemory)
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .doesNotHaveBean(CaravanHealthIndicator.class)
@@ -148,7 +147,7 @@ class CaravanAutoConfigurationTest {
     @Test
     void healthIsDownOnceTheStoreHasFailed() {
         StoreFailedException failure = new StoreFailedException("the store", new IOException("I/O error"));
-        try (ListStore sound = new MemoryListStore()) {
+        try (ListStore sound = ListStore.inMemory()) {
             ListStore failed = (ListStore) Proxy.newProxyInstance(
                     getClass().getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
                         if (method.getName().equals("flush")) {

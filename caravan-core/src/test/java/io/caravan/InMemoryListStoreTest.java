@@ -1,0 +1,84 @@
+package io.caravan;
+
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.testing.CallbackContract;
+import io.caravan.testing.ModelLists;
+import io.caravan.testing.ModelRun;
+import io.caravan.testing.RandomOperations;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A store in memory is the durable one on another storage: that this one works is to be shown, and its limits. */
+class InMemoryListStoreTest {
+
+    private static StoreConfig config(int maxValueBytes) {
+        return StoreConfig.builder(Path.of("not touched"))
+                .maxValueBytes(maxValueBytes)
+                .build();
+    }
+
+    @Test
+    void itTouchesNoDirectory() {
+        try (ListStore store = ListStore.inMemory(config(64))) {
+            append(store, 1, "a");
+            store.checkpoint();
+        }
+        assertThat(Path.of("not touched")).doesNotExist();
+    }
+
+    /** With checkpoints now and then, so that values are read from the log and from the heap. */
+    @Test
+    @Tag("rounds")
+    void longRunsAnswerAsTheModelDoes() {
+        Seeds.forEach(Rounds.of(1, 10), seed -> {
+            ModelLists model = new ModelLists(64);
+            RandomOperations operations = new RandomOperations(seed, new RandomOperations.Shape(200, 64, 200), model);
+            StoreConfig config = DurableListStoreTest.config(Path.of("memory"))
+                    .maxValueBytes(64)
+                    .checkpointFloorBytes(64 * 1024)
+                    .build();
+            new ModelRun(ListStore.inMemory(config), model, same -> same)
+                    .run(operations, 20_000)
+                    .close();
+        });
+    }
+
+    @Test
+    void theLimitIsThatOfADurableStoreUnlessItIsSet() {
+        int defaultLimit = StoreConfig.builder(Path.of("data")).build().maxValueBytes();
+        try (ListStore store = ListStore.inMemory()) {
+            store.append(1, bytes(defaultLimit, 0), NOBODY);
+            assertThatExceptionOfType(ValueTooLargeException.class)
+                    .isThrownBy(() -> store.append(1, bytes(defaultLimit + 1, 0), NOBODY));
+        }
+    }
+
+    @Test
+    void theLimitIsAtLeastOneByte() {
+        assertThatIllegalArgumentException().isThrownBy(() -> config(0));
+        assertThatIllegalArgumentException().isThrownBy(() -> config(-1));
+        try (ListStore store = ListStore.inMemory(config(1))) {
+            assertThat(append(store, 1, "a")).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void theStoreThreadIsADaemonSoThatAStoreNeedNotBeClosed() {
+        CompletableFuture<Boolean> daemon = new CompletableFuture<>();
+        try (ListStore store = ListStore.inMemory()) {
+            CallbackContract.inCallback(
+                    store, () -> daemon.complete(Thread.currentThread().isDaemon()));
+        }
+        assertThat(daemon).isCompletedWithValue(true);
+    }
+}
