@@ -3,6 +3,7 @@ package io.caravan;
 import java.nio.ByteBuffer;
 
 /** Receives the entries of one list, on the reading thread and in the order that the read says. */
+@FunctionalInterface
 public interface EntryStream {
 
     /**
@@ -15,5 +16,5 @@ public interface EntryStream {
     boolean next(long sequence, ByteBuffer value);
 
     /** There are no more entries. */
-    void finished();
+    default void finished() {}
 }

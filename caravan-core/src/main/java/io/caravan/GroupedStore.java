@@ -305,8 +305,9 @@ public final class GroupedStore implements ListStore {
         private Distribution distribution(Function<StoreStats, Distribution> of) {
             List<Distribution> parts = all.stream().map(of).toList();
             long count = parts.stream().mapToLong(Distribution::count).sum();
-            double total =
-                    parts.stream().mapToDouble(part -> part.mean() * part.count()).sum();
+            double total = parts.stream()
+                    .mapToDouble(part -> part.mean() * part.count())
+                    .sum();
             return new Distribution(
                     count,
                     count == 0 ? 0 : total / count,

@@ -5,9 +5,11 @@ import io.caravan.engine.OwnThread;
 import io.caravan.io.ArrayStorage;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -76,8 +78,7 @@ public interface ListStore extends AutoCloseable {
     static ListStore inMemory(StoreConfig config) {
         return OwnThread.call(
                 "open a store in memory",
-                () -> Engine.open(
-                        config, new ArrayStorage(config.directory().toString()), System::nanoTime));
+                () -> Engine.open(config, new ArrayStorage(config.directory().toString()), System::nanoTime));
     }
 
     /**
@@ -231,9 +232,7 @@ public interface ListStore extends AutoCloseable {
 
     /** Collects the retained entries of a list, oldest first; for lists that are known to fit in memory. */
     default List<Entry> read(long id) {
-        EntryCollector collector = new EntryCollector(Integer.MAX_VALUE);
-        get(id, collector);
-        return collector.entries();
+        return collected(Integer.MAX_VALUE, entries -> get(id, entries));
     }
 
     /**
@@ -244,9 +243,7 @@ public interface ListStore extends AutoCloseable {
      * @throws TrimmedException when entries from {@code fromSequence} on have been trimmed, all of them included
      */
     default List<Entry> read(long id, long fromSequence, int limit) {
-        EntryCollector collector = new EntryCollector(limit);
-        get(id, fromSequence, collector);
-        return collector.entries();
+        return collected(limit, entries -> get(id, fromSequence, entries));
     }
 
     /**
@@ -256,9 +253,19 @@ public interface ListStore extends AutoCloseable {
      * @param limit the most entries to return, at least 1
      */
     default List<Entry> readNewestFirst(long id, long beforeSequence, int limit) {
-        EntryCollector collector = new EntryCollector(limit);
-        getNewestFirst(id, beforeSequence, collector);
-        return collector.entries();
+        return collected(limit, entries -> getNewestFirst(id, beforeSequence, entries));
+    }
+
+    private static List<Entry> collected(int limit, Consumer<EntryStream> read) {
+        Arguments.between(limit, 1, Integer.MAX_VALUE, "limit");
+        List<Entry> entries = new ArrayList<>();
+        read.accept((sequence, value) -> {
+            byte[] bytes = new byte[value.remaining()];
+            value.get(bytes);
+            entries.add(new Entry(sequence, bytes));
+            return entries.size() < limit;
+        });
+        return entries;
     }
 
     /**

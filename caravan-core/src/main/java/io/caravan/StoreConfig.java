@@ -42,7 +42,10 @@ public final class StoreConfig {
         long needed = set.maxValueBytes + (long) FRAME_ROOM_BYTES;
         checkAtLeast(set.logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
         checkAtLeast(
-                set.logSegmentBytes, set.logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
+                set.logSegmentBytes,
+                set.logBufferBytes + (long) BLOCK_BYTES,
+                "logSegmentBytes",
+                "a log buffer and a block");
         long entry = EntryLayout.entryBytes(set.maxValueBytes);
         checkAtLeast(
                 set.heapSegmentBytes,

@@ -191,9 +191,6 @@ final class CatalogLog {
                 take(entry, sequence, loader);
                 return true;
             }
-
-            @Override
-            public void finished() {}
         });
     }
 

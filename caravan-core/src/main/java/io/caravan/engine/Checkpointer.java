@@ -51,8 +51,7 @@ final class Checkpointer {
     /** Whether the last attempt failed only because a part of the log cannot be read. */
     private boolean unreadable;
 
-    Checkpointer(
-            StoreState state, Checkpoints checkpoints, Provisioner provisioner, Consumer<Throwable> failStore) {
+    Checkpointer(StoreState state, Checkpoints checkpoints, Provisioner provisioner, Consumer<Throwable> failStore) {
         this.state = state;
         this.checkpoints = checkpoints;
         this.provisioner = provisioner;
@@ -166,11 +165,12 @@ final class Checkpointer {
      */
     private boolean due() {
         long position = state.committed.position();
+        // The log's end may lie in a segment that has no space yet, where no checkpoint can start.
+        long latestStart = Math.min(state.geometry.segmentOf(position), provisioner.lastReadySegment());
         return lastAttemptFailed
                 || position >= dueAtLsn
                 || checkpoints.wanted()
-                || provisioner.logStarved()
-                        && (state.geometry.segmentOf(position) > provisioner.neededLogSegment() || checkpoints.makeRoom());
+                || provisioner.logStarved() && (latestStart > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
     /** How much log a recovery would replay, about. */

@@ -31,12 +31,7 @@ final class CommitQueue {
 
     private long lastSealedLsn;
 
-    CommitQueue(
-            StoreState state,
-            FlushDemand demand,
-            Provisioner provisioner,
-            LogScanner.End end,
-            Commit spare) {
+    CommitQueue(StoreState state, FlushDemand demand, Provisioner provisioner, LogScanner.End end, Commit spare) {
         this.state = state;
         this.demand = demand;
         this.provisioner = provisioner;
@@ -205,7 +200,9 @@ final class CommitQueue {
 
     /** Where the frame behind the active one goes. */
     long position() {
-        return active.frame().isEmpty() ? tail : geometry.positionAfter(active.frame().endLsn());
+        return active.frame().isEmpty()
+                ? tail
+                : geometry.positionAfter(active.frame().endLsn());
     }
 
     /** Where a replay of everything that is not sealed yet has to start. */

@@ -71,8 +71,7 @@ final class FlushDemand {
                 wakeFlusher();
             }
         }
-        boolean sooner =
-                delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
+        boolean sooner = delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
         if (sooner && stage != Stage.GATHERS) {
             // It may be waiting for the moment that was right so far.
             wakeFlusher();
@@ -165,15 +164,18 @@ final class FlushDemand {
 
     /**
      * How long the flusher may rest that has nothing to do. As long as groups come, it looks again by itself, so that
-     * their first writes need not wake it.
+     * their first writes need not wake it. The end of a flush that is under way wakes it.
      */
     long restNanos() {
-        flusherLooks = !active.isEmpty() || groupsCome;
-        groupsCome = false;
-        if (!flusherLooks) {
-            return Worker.UNTIL_WOKEN;
+        long nanos = Worker.UNTIL_WOKEN;
+        if (!active.isEmpty() && gathering()) {
+            nanos = Math.max(1, groupWaitNanos());
+        } else if (active.isEmpty() && groupsCome) {
+            nanos = GROUP_WAIT_NANOS;
         }
-        return active.isEmpty() ? GROUP_WAIT_NANOS : Math.max(1, groupWaitNanos());
+        flusherLooks = nanos != Worker.UNTIL_WOKEN;
+        groupsCome = false;
+        return nanos;
     }
 
     /** The active commit is sealed, and this one takes its place. Returns whether a force was asked for. */

@@ -63,8 +63,7 @@ final class Flusher {
         this.writer = new LogWriter(state.log, state.storeId, end);
         this.durability = state.config.durability();
         this.delay = new FlushDelay(state.config.flushPolicy());
-        this.sleeper = new PreciseSleeper(
-                state::nowNanos, Runtime.getRuntime().availableProcessors());
+        this.sleeper = new PreciseSleeper(state::nowNanos, Runtime.getRuntime().availableProcessors());
         this.afterFlush = afterFlush;
     }
 

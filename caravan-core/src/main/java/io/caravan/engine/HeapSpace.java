@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
+import io.caravan.collections.LongQueue;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
@@ -25,7 +26,12 @@ final class HeapSpace {
     private final FlushDemand demand;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
-    private final ReclaimQueue reclaims = new ReclaimQueue();
+    /**
+     * Lists with trimmed regions that wait to be freed, in the order of the log: three longs each, the list, the sequence
+     * up to which, and the LSN of the trim, before whose force nothing of it is freed.
+     */
+    private final LongQueue reclaims = new LongQueue();
+
     private final FreedPlaces freed;
     private int segments;
     /** Bytes of each segment, from its first address on, that have disk space, and so belong to the heap. */
@@ -301,7 +307,9 @@ final class HeapSpace {
     /** Queues what a trim or delete dropped. */
     void reclaimLater(int list, long to, long lsn) {
         state.index.queued(list);
-        reclaims.add(list, to, lsn);
+        reclaims.add(list);
+        reclaims.add(to);
+        reclaims.add(lsn);
     }
 
     /** Removes a pin, has the flusher free the entries that waited for it, and wakes writers that wait for room. */
@@ -322,13 +330,13 @@ final class HeapSpace {
     /** Frees a bounded number of regions. Returns whether anything was done. */
     boolean reclaimSlice() {
         int budget = SLICE;
-        while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.lsn()) {
-            int list = reclaims.list();
+        while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.first(2)) {
+            int list = (int) reclaims.first(0);
             long before = state.index.held(list);
-            boolean more = state.index.reclaim(list, reclaims.to(), budget, this::free);
+            boolean more = state.index.reclaim(list, reclaims.first(1), budget, this::free);
             budget -= (int) (state.index.held(list) - before) + 1;
             if (!more) {
-                reclaims.removeFirst();
+                reclaims.remove(3);
                 state.index.unqueued(list);
             }
         }

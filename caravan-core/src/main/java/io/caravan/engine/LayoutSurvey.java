@@ -113,8 +113,8 @@ final class LayoutSurvey {
     private List<Pin> pinWithReaders() {
         List<Pin> own = new ArrayList<>();
         ListIndex index = state.index;
-        int next = state.slice(() -> index.visitPinned(
-                0, MAX_PINNED_LISTS, list -> own.add(index.pin(list, index.firstPinned(list)))));
+        int next = state.slice(() ->
+                index.visitPinned(0, MAX_PINNED_LISTS, list -> own.add(index.pin(list, index.firstPinned(list)))));
         pinsComplete = next == ListIndex.NONE;
         return own;
     }

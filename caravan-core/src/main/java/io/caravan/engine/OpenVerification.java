@@ -15,7 +15,6 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -125,17 +124,11 @@ final class OpenVerification {
     /** Reads until the end or a fault. Returns the sequence to go on from. */
     private long readListFrom(long id, long from) {
         try {
-            EntryStream counting = new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
-                    entries++;
-                    bytes += value.remaining();
-                    progress.at("entries", entries, entries);
-                    return true;
-                }
-
-                @Override
-                public void finished() {}
+            EntryStream counting = (sequence, value) -> {
+                entries++;
+                bytes += value.remaining();
+                progress.at("entries", entries, entries);
+                return true;
             };
             if (from == FROM_FIRST) {
                 engine.get(id, counting);

@@ -26,16 +26,10 @@ final class ReplayPath {
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    private final Fitting fitting;
     /** The frame that the next one must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
-    ReplayPath(
-            StoreState state,
-            CommitQueue queue,
-            FlushDemand demand,
-            ListChanges changes,
-            FrameLayout.Link last) {
+    ReplayPath(StoreState state, CommitQueue queue, FlushDemand demand, ListChanges changes, FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
@@ -43,7 +37,6 @@ final class ReplayPath {
         this.log = state.log;
         this.geometry = state.geometry;
         this.last = last;
-        this.fitting = new Fitting(state.heapFile.geometry().usableBytes());
     }
 
     /** Returns whether the frame was new. */
@@ -106,9 +99,18 @@ final class ReplayPath {
             throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(state.storeId));
         }
         try {
-            RecordLayout.forEachInFrame(frame, 0, lsn, fitting);
+            RecordLayout.forEachInFrame(frame, 0, lsn, this::requireFits);
         } catch (InvalidRecordException invalid) {
             throw refused(frame, String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    /** Whether the heap here would have room for what a record appends, should it survive. */
+    private void requireFits(
+            long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+        if (EntryLayout.entryBytes(length) > state.heapFile.geometry().usableBytes()) {
+            throw new InvalidRecordException(
+                    lsn, id, sequence, "a heap segment here has no room for a value of " + length + " bytes");
         }
     }
 
@@ -212,27 +214,5 @@ final class ReplayPath {
             }
             return list;
         }
-    }
-
-    /**
-     * Looks at records without changing anything: each value has room in the heap.
-     *
-     * @param heapBytes the most that one entry of the heap may take
-     */
-    private record Fitting(int heapBytes) implements RecordLayout.Visitor {
-        @Override
-        public void append(
-                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-            if (EntryLayout.entryBytes(length) > heapBytes) {
-                throw new InvalidRecordException(
-                        lsn, id, sequence, "a heap segment here has no room for a value of " + length + " bytes");
-            }
-        }
-
-        @Override
-        public void trim(long lsn, long id, long firstSequence) {}
-
-        @Override
-        public void delete(long lsn, long id) {}
     }
 }

@@ -49,8 +49,7 @@ final class StoreParts {
     StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Threading threading) {
         this.recovered = recovered;
         // The parts know how to wake each other's workers, which come last.
-        StoreState.Wakes wakes =
-                new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
+        StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(config, storage, recovered, clock, threading, wakes);
         demand = new FlushDemand(state, new Commit(config.logBufferBytes()));
         space = new HeapSpace(state, demand, recovered.freed());

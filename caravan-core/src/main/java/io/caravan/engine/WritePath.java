@@ -33,12 +33,7 @@ final class WritePath {
     private final int maxValueBytes;
     private final ListChanges changes;
 
-    WritePath(
-            StoreState state,
-            CommitQueue queue,
-            FlushDemand demand,
-            HeapSpace space,
-            ListChanges changes) {
+    WritePath(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space, ListChanges changes) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;

@@ -3,7 +3,7 @@
  *
  * <p>A tour. {@link io.caravan.engine.Engine} is the store, and {@code StoreParts} wires its parts. A write enters
  * through {@code WritePath}, which, under the store's lock, asks {@code HeapSpace} for admission and lays a record into
- * the {@code CommitQueue}'s active commit, for which {@code LogTail} finds a place in the log. {@code FlushDemand} says
+ * the {@code CommitQueue}'s active commit, which has its place in the log. {@code FlushDemand} says
  * when the {@code Flusher} swaps commits, writes and forces the frame, and acknowledges it. A read goes through
  * {@code ReadPath}, which pins the list, waits until its last change is committed, and reads {@code Values} from the
  * log or the heap. The {@code Checkpointer} publishes {@code Checkpoints}: {@code Tenuring} moves what has survived

@@ -74,13 +74,14 @@ public final class RecordLayout {
     }
 
     /** Receives the records of a frame; indexes are into the buffer that was walked. */
+    @FunctionalInterface
     public interface Visitor {
         /** An append whose entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt} in the buffer. */
         void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length);
 
-        void trim(long lsn, long id, long firstSequence);
+        default void trim(long lsn, long id, long firstSequence) {}
 
-        void delete(long lsn, long id);
+        default void delete(long lsn, long id) {}
     }
 
     /**

@@ -51,20 +51,14 @@ final class UsedUnits {
     }
 
     /** Calls the visitor with each run of unused bytes, in order. */
-    void forEachGap(GapVisitor visitor) {
+    void forEachGap(IndexedHeap.HoleVisitor visitor) {
         BitSet used = BitSet.valueOf(words);
         int from = used.nextClearBit(0);
         while (from < units) {
             int next = used.nextSetBit(from);
             int end = next < 0 ? units : next;
-            visitor.gap((long) from << UNIT_SHIFT, (long) (end - from) << UNIT_SHIFT);
+            visitor.hole((long) from << UNIT_SHIFT, (long) (end - from) << UNIT_SHIFT);
             from = used.nextClearBit(end);
         }
-    }
-
-    /** Receives runs of unused bytes. */
-    @FunctionalInterface
-    interface GapVisitor {
-        void gap(long offset, long bytes);
     }
 }

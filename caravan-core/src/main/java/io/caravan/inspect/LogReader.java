@@ -150,7 +150,12 @@ public final class LogReader implements AutoCloseable {
         long segment = geometry.segmentOf(lsn);
         tellSegment(segment, visitor);
         try {
-            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, new Ahead(visitor));
+            RecordLayout.forEachInFrame(
+                    frames.window(),
+                    frames.at(lsn),
+                    lsn,
+                    (at, id, sequence, entryLsn, buffer, entryAt, length) ->
+                            visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
         } catch (InvalidRecordException invalid) {
             // Told when its turn comes.
         }
@@ -159,20 +164,6 @@ public final class LogReader implements AutoCloseable {
         } catch (InvalidRecordException invalid) {
             visitor.damaged(invalid.in(describe(segment), geometry.offsetOf(invalid.lsn())));
         }
-    }
-
-    /** Passes on what is appended. */
-    private record Ahead(LogVisitor visitor) implements RecordLayout.Visitor {
-        @Override
-        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int at, int length) {
-            visitor.ahead(id, buffer.slice(at + EntryLayout.VALUE, length));
-        }
-
-        @Override
-        public void trim(long lsn, long id, long firstSequence) {}
-
-        @Override
-        public void delete(long lsn, long id) {}
     }
 
     /** Passes on the records that are wanted. */

@@ -229,8 +229,10 @@ class CatalogTest {
         assertThat(catalog.find(B)).isNull();
     }
 
+    /** About: while the store makes the log's next segment, it is not compacted. */
     @Test
     void compactionKeepsTheListInProportionToWhatIsLive() {
+        int changesDuringARotation = 32;
         for (int i = 0; i < 100; i++) {
             edit(DocumentName.of("live" + i), document -> document.append(VALUE));
         }
@@ -239,7 +241,7 @@ class CatalogTest {
             edit(name, document -> document.append(VALUE));
             edit(name, DocumentEdit::delete);
             assertThat(catalog.retainedEntries())
-                    .isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES)
+                    .isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES + changesDuringARotation)
                     .isEqualTo(Objects.requireNonNull(store.info(LIST_ID)).count());
         }
         reopen();

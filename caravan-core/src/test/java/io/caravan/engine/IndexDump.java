@@ -32,7 +32,8 @@ record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
         for (int i = 0; i < times; i++) {
             Recovery recovery = new Recovery(storage);
             try (CheckpointReader reader = new CheckpointReader(storage, checkpoint);
-                    Recovered recovered = recovery.recoverFrom(reader, reader.header().endLsn())) {
+                    Recovered recovered =
+                            recovery.recoverFrom(reader, reader.header().endLsn())) {
                 dump = of(recovered);
             }
         }

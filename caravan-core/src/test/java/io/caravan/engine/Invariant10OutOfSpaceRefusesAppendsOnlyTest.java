@@ -481,6 +481,31 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
+    /** A checkpoint is not made over and over while none can start behind the last one. */
+    @Test
+    void whileALogThatIsFullToItsLastByteCannotGrowTheCheckpointerRests() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, "(log|heap)-.*"));
+            store.faults.fail(on(Kind.RENAME, "log-.*"));
+            Eventually.await("appends are refused", () -> refusal(store, 3000) != null);
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> trimForEver(store));
+            Eventually.await("no checkpoint is made while the provisioner tries fifty times", () -> {
+                long before = store.engine.stats().checkpoints();
+                int tries = triesToGrow(store);
+                Eventually.await("it tries fifty times", () -> triesToGrow(store) >= tries + 50);
+                return store.engine.stats().checkpoints() == before;
+            });
+            store.faults.heal();
+            Eventually.await("appends are accepted", () -> refusal(store, 3000) == null);
+            store.closeAndVerify();
+        }
+    }
+
+    private static int triesToGrow(FaultyStore store) {
+        return store.faults.calls(on(Kind.CREATE, "log-.*").or(on(Kind.RENAME, "log-.*"))).size();
+    }
+
     private static void trimForEver(FaultyStore store) {
         while (true) {
             told(told -> store.engine.trim(1, 1, told));

@@ -13,10 +13,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.StoreConfig;
 import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.collections.LongQueue;
 import io.caravan.engine.CheckpointSections.Section;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
-import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins;
@@ -428,25 +428,32 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void theQueueOfTrimmedListsGrowsWithoutCopyingAndKeepsItsOrder() {
-        ReclaimQueue queue = new ReclaimQueue();
+    void aQueueGrowsWithoutCopyingAndKeepsItsOrder() {
+        LongQueue queue = new LongQueue();
         for (int i = 0; i < 100_000; i++) {
-            queue.add(i, 2L * i, 3L * i);
+            addThree(queue, i);
         }
         for (int i = 0; i < 100_000; i++) {
             assertThat(queue.isEmpty()).isFalse();
-            assertThat(new long[] {queue.list(), queue.to(), queue.lsn()}).containsExactly(i, 2L * i, 3L * i);
-            queue.removeFirst();
+            assertThat(new long[] {queue.first(0), queue.first(1), queue.first(2)})
+                    .containsExactly(i, i + 1L, i + 2L);
+            queue.remove(3);
             if (i % 3 == 0) {
-                queue.add(-i, i, i);
+                addThree(queue, -i);
             }
         }
         for (int i = 0; i < 100_000; i += 3) {
-            assertThat(queue.list()).isEqualTo(-i);
-            queue.removeFirst();
+            assertThat(queue.first(0)).isEqualTo(-i);
+            queue.remove(3);
         }
         assertThat(queue.isEmpty()).isTrue();
-        queue.add(1, 2, 3);
-        assertThat(queue.lsn()).isEqualTo(3);
+        addThree(queue, 1);
+        assertThat(queue.first(2)).isEqualTo(3);
+    }
+
+    private static void addThree(LongQueue queue, long value) {
+        queue.add(value);
+        queue.add(value + 1);
+        queue.add(value + 2);
     }
 }

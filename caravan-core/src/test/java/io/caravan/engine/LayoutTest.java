@@ -2,7 +2,6 @@ package io.caravan.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.EntryStream;
 import io.caravan.StoreLayout;
 import io.caravan.StoreLayout.HeapSegment;
 import io.caravan.StoreStats.Distribution;
@@ -10,7 +9,6 @@ import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.testing.MemoryStorage;
-import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -65,15 +63,9 @@ class LayoutTest {
             store.engine.append(2, new byte[VALUE_BYTES]).join();
             store.engine.checkpoint();
             AtomicReference<StoreLayout> during = new AtomicReference<>();
-            store.engine.get(1, new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
-                    during.set(store.engine.layout());
-                    return true;
-                }
-
-                @Override
-                public void finished() {}
+            store.engine.get(1, (sequence, value) -> {
+                during.set(store.engine.layout());
+                return true;
             });
             HeapSegment segment = during.get().heap().get(0);
             assertThat(segment.pinnedBytes())

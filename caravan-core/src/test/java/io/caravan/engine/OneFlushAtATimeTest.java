@@ -24,7 +24,8 @@ class OneFlushAtATimeTest {
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);
         demand = new FlushDemand(state, new Commit(8192));
-        queue = new CommitQueue(state, demand, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false), new Commit(8192));
+        queue = new CommitQueue(
+                state, demand, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false), new Commit(8192));
         state.lock.lock();
     }
 
@@ -74,6 +75,21 @@ class OneFlushAtATimeTest {
         nanos += TimeUnit.MILLISECONDS.toNanos(2);
         assertThat(queue.hasWork()).isTrue();
         assertThat(demand.closeGroup(group, true)).as("it no longer counts").isFalse();
+    }
+
+    @Test
+    void theFlusherRestsUntilTheFlushOfAnEventLoopEnds() {
+        long group = demand.openGroup();
+        write();
+        assertThat(demand.closeGroup(group, true)).isTrue();
+        Commit flushed = queue.beginFlush();
+        write();
+        nanos += TimeUnit.MILLISECONDS.toNanos(2);
+        assertThat(queue.hasWork()).isFalse();
+        assertThat(demand.restNanos()).isEqualTo(Worker.UNTIL_WOKEN);
+        wakes.set(0);
+        queue.endFlush(flushed);
+        assertThat(wakes).hasValue(1);
     }
 
     /** Nothing is to be flushed then, and the next write is not to be the flusher's secret. */

@@ -256,12 +256,18 @@ class RecoveryTableTest {
         List<Frame> replayed = anatomy.replayed();
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
             DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
-            try (Recovered recovered = new Recovery(new MemoryStorage(gap), VerifyReport.Progress.NONE, OptionalLong.of(frame.lsn())).recover()) {
+            try (Recovered recovered = new Recovery(
+                            new MemoryStorage(gap), VerifyReport.Progress.NONE, OptionalLong.of(frame.lsn()))
+                    .recover()) {
                 assertThat(recovered.cases()).contains(RecoveryCase.GAP_IN_A_REPLICA);
                 assertThat(recovered.end().position()).isEqualTo(frame.lsn());
             }
             assertThatExceptionOfType(CorruptStoreException.class)
-                    .isThrownBy(() -> new Recovery(new MemoryStorage(gap), VerifyReport.Progress.NONE, OptionalLong.of(frame.lsn() + 1)).recover())
+                    .isThrownBy(() -> new Recovery(
+                                    new MemoryStorage(gap),
+                                    VerifyReport.Progress.NONE,
+                                    OptionalLong.of(frame.lsn() + 1))
+                            .recover())
                     .withMessageContaining("though the log goes on");
         }
     }

@@ -14,17 +14,7 @@ class RecordConditionsTest {
     private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
     private static final int SECOND_RECORD = FIRST_RECORD + RecordLayout.DELETE_BYTES;
 
-    private static final RecordLayout.Visitor NOBODY = new RecordLayout.Visitor() {
-        @Override
-        public void append(
-                long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {}
-
-        @Override
-        public void trim(long lsn, long id, long firstSequence) {}
-
-        @Override
-        public void delete(long lsn, long id) {}
-    };
+    private static final RecordLayout.Visitor NOBODY = (lsn, id, sequence, entryLsn, buffer, entryAt, length) -> {};
 
     /** A frame with one deletion and then an append with a value of 5 bytes, edited. */
     private static void walkEdited(Consumer<ByteBuffer> edit) {

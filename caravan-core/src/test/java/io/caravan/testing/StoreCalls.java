@@ -121,15 +121,9 @@ public final class StoreCalls {
 
     /** A stream that takes every entry and does nothing at the end. */
     public static EntryStream each(EntryAction action) {
-        return new EntryStream() {
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                action.take(sequence, value);
-                return true;
-            }
-
-            @Override
-            public void finished() {}
+        return (sequence, value) -> {
+            action.take(sequence, value);
+            return true;
         };
     }
 }

@@ -1,10 +1,8 @@
 package io.caravan.bench.engine;
 
-import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
-import java.nio.ByteBuffer;
 
 /** Caravan behind the interface of its peers; a commit waits for everything appended. */
 public final class CaravanLists implements PeerStore {
@@ -38,16 +36,10 @@ public final class CaravanLists implements PeerStore {
     private record Reader(ListStore store) implements PeerReader {
         @Override
         public void read(long id, Sink sink) {
-            store.get(id, new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
+            store.get(id, (sequence, value) -> {
                     sink.value(value);
                     return true;
-                }
-
-                @Override
-                public void finished() {}
-            });
+});
         }
 
         @Override

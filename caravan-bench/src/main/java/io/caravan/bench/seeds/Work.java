@@ -20,7 +20,6 @@ import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Turn;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,17 +156,11 @@ interface Work {
             store.flush();
             AtomicLong found = new AtomicLong();
             byte[] copy = new byte[DOCUMENT_BYTES];
-            EntryStream reader = new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
+            EntryStream reader = (sequence, value) -> {
                     value.get(copy, 0, value.remaining());
                     found.setPlain(found.getPlain() + 1);
                     return true;
-                }
-
-                @Override
-                public void finished() {}
-            };
+};
             long start = System.nanoTime();
             long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
             long lookups = 0;

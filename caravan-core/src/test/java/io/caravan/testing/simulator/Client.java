@@ -2,7 +2,6 @@ package io.caravan.testing.simulator;
 
 import io.caravan.CaravanException;
 import io.caravan.Durability;
-import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
@@ -235,20 +234,14 @@ final class Client {
         List<Value> values = new ArrayList<>();
         life.threading().undisturbedUntilLocked();
         try {
-            engine.get(get.id(), new EntryStream() {
-                @Override
-                public boolean next(long sequence, ByteBuffer value) {
-                    // Once: a force that fails from here on may take back what this reader goes on with.
-                    if (values.isEmpty()) {
-                        seen(change, failures);
-                    }
-                    values.add(new Value(sequence, copyOf(value)));
-                    life.betweenEntries();
-                    return true;
+            engine.get(get.id(), (sequence, value) -> {
+                // Once: a force that fails from here on may take back what this reader goes on with.
+                if (values.isEmpty()) {
+                    seen(change, failures);
                 }
-
-                @Override
-                public void finished() {}
+                values.add(new Value(sequence, copyOf(value)));
+                life.betweenEntries();
+                return true;
             });
         } catch (StoreFailedException problem) {
             checkFailed(problem);

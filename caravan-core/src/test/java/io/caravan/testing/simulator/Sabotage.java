@@ -28,7 +28,7 @@ enum Sabotage {
                     "(isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc())",
                     "true")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
-            edit("engine/HeapSpace", "&& state.forced.position() > reclaims.lsn()", ""),
+            edit("engine/HeapSpace", "&& state.forced.position() > reclaims.first(2)", ""),
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
     REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
@@ -46,6 +46,8 @@ enum Sabotage {
             "engine/Tenuring",
             "return from < index.next(list) &&",
             "return from < index.next(list) && list % 2 == 0 &&")),
+    FORGET_LISTS_THAT_STILL_HAVE_ENTRIES_IN_THE_LOG(
+            edit("engine/Tenuring", "                state.index.putYoung(young.pin.list());\n", "")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpoints",
             "state.geometry.segmentOf(older.startLsn())",

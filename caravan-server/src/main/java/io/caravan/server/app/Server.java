@@ -3,6 +3,7 @@ package io.caravan.server.app;
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.push.ArchiveConfig;
@@ -34,6 +35,7 @@ import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -61,6 +63,8 @@ public final class Server implements AutoCloseable {
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable Backups backups;
     private @Nullable DocumentService documents;
+    /** Of a follower, which serves no documents. */
+    private @Nullable ListStore empty;
     private @Nullable Archiver archiver;
     private @Nullable ServerRestores restores;
     private @Nullable InetSocketAddress respAddress;
@@ -156,8 +160,12 @@ public final class Server implements AutoCloseable {
      */
     public void follow() throws IOException {
         // Nothing gets as far as this store.
-        DocumentService none = open(ListStore.inMemory());
-        listen(none, null, Backups.none(), new DiskSpace(config.restore().data()));
+        ListStore nothing = ListStore.inMemory(StoreConfig.builder(Path.of("follower"))
+                .maxValueBytes(4 << 10)
+                .logBufferBytes(16 << 10)
+                .build());
+        empty = nothing;
+        listen(open(nothing), null, Backups.none(), new DiskSpace(config.restore().data()));
     }
 
     private DocumentService open(ListStore store) {
@@ -320,5 +328,8 @@ public final class Server implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         network.close();
+        if (empty != null) {
+            empty.close();
+        }
     }
 }

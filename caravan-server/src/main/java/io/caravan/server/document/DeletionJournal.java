@@ -2,7 +2,6 @@ package io.caravan.server.document;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
-import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
@@ -56,17 +55,11 @@ final class DeletionJournal {
     }
 
     private void load() {
-        store.get(LIST_ID, new EntryStream() {
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                Deletion deletion = decode(sequence, value);
-                accepted(deletion);
-                pending.put(deletion, sequence);
-                return true;
-            }
-
-            @Override
-            public void finished() {}
+        store.get(LIST_ID, (sequence, value) -> {
+            Deletion deletion = decode(sequence, value);
+            accepted(deletion);
+            pending.put(deletion, sequence);
+            return true;
         });
     }
 

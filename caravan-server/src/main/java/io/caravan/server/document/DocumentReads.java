@@ -1,6 +1,5 @@
 package io.caravan.server.document;
 
-import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.TrimmedException;
@@ -328,15 +327,9 @@ final class DocumentReads {
         /** Returns false when there is no more to read. */
         boolean read(Part part) {
             try {
-                store.get(part.listId(), part.range().from() - part.shift(), new EntryStream() {
-                    @Override
-                    public boolean next(long sequence, ByteBuffer value) {
-                        return pass(part, sequence + part.shift(), value)
-                                && next < part.range().to();
-                    }
-
-                    @Override
-                    public void finished() {}
+                store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {
+                    return pass(part, sequence + part.shift(), value)
+                            && next < part.range().to();
                 });
             } catch (TrimmedException meanwhile) {
                 return false;

@@ -1,11 +1,11 @@
 package io.caravan.server.document;
 
-import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.Durability;
+import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;

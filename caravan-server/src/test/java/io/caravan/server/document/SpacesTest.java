@@ -1,6 +1,5 @@
 package io.caravan.server.document;
 
-import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -8,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreVersionException;

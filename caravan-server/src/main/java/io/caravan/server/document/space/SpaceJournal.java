@@ -1,7 +1,6 @@
 package io.caravan.server.document.space;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreVersionException;
@@ -57,15 +56,9 @@ final class SpaceJournal {
     }
 
     private void load() {
-        store.get(LIST_ID, new EntryStream() {
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                read(sequence, value);
-                return true;
-            }
-
-            @Override
-            public void finished() {}
+        store.get(LIST_ID, (sequence, value) -> {
+            read(sequence, value);
+            return true;
         });
     }
 

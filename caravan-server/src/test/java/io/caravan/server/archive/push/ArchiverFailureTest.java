@@ -1,6 +1,5 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.ListStore;
 import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
 import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
 import static io.caravan.server.archive.push.ArchivedDocuments.name;
@@ -8,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;

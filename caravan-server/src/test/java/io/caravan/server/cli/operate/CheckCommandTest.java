@@ -1,9 +1,9 @@
 package io.caravan.server.cli.operate;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
+import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.BackupReport;
+import io.caravan.ListStore;
 import io.caravan.StoreIoException;
 import io.caravan.server.document.Backups;
 import io.caravan.server.protocol.http.connection.Served;

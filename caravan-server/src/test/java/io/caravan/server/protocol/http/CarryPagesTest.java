@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.ListStore;
 import io.caravan.server.security.FileAuthenticator;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;

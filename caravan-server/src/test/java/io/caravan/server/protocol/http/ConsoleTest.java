@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import java.net.http.HttpResponse;

@@ -105,8 +105,7 @@ final class HttpFixture implements AutoCloseable {
 
     /** The same with live reads that end soon. */
     static HttpFixture impatient() throws IOException {
-        HttpFixture fixture =
-                new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG);
+        HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG);
         fixture.serve();
         return fixture;
     }
@@ -120,8 +119,8 @@ final class HttpFixture implements AutoCloseable {
 
     /** The same whose event streams have a comment so often. */
     static HttpFixture beating(Duration heartbeat) throws IOException {
-        HttpFixture fixture = new HttpFixture(
-                ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
+        HttpFixture fixture =
+                new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
         fixture.serve();
         return fixture;
     }

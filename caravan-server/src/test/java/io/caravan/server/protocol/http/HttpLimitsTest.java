@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;

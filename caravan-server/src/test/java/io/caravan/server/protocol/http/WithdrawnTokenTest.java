@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.server.app.ServerFixture;

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.ListStore;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;

@@ -1,11 +1,10 @@
 package io.caravan.server.protocol.resp;
 
-import java.nio.file.Path;
-import io.caravan.StoreConfig;
-import io.caravan.ListStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
@@ -16,6 +15,7 @@ import io.caravan.server.security.Authenticator;
 import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -307,7 +307,12 @@ class TransactionTest extends RespTestBase {
     @Test
     void theStoreTakesAllOrNothing() throws IOException {
         try (RespFixture small = new RespFixture(
-                        ListStore.inMemory(StoreConfig.builder(Path.of("memory")).maxValueBytes(1_000).build()), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+                        ListStore.inMemory(StoreConfig.builder(Path.of("memory"))
+                                .maxValueBytes(1_000)
+                                .build()),
+                        Authenticator.open(),
+                        MAX_BYTES,
+                        Duration.ofSeconds(30));
                 RespClient writer = small.connect()) {
             writer.call("MULTI");
             writer.call("RPUSH", "a", "fits");

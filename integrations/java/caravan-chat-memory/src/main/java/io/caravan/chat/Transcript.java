@@ -1,8 +1,6 @@
 package io.caravan.chat;
 
-import io.caravan.EntryStream;
 import io.caravan.ListStore;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,16 +74,10 @@ final class Transcript {
     /** Reads the list, as it is durably at one moment. */
     static Transcript read(ListStore store, long listId) {
         Transcript transcript = new Transcript();
-        store.get(listId, new EntryStream() {
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
+        store.get(listId, (sequence, value) -> {
                 transcript.add(sequence, StandardCharsets.UTF_8.decode(value).toString());
                 return true;
-            }
-
-            @Override
-            public void finished() {}
-        });
+});
         return transcript;
     }
 
