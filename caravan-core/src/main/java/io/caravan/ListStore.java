@@ -63,15 +63,23 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ListStore extends AutoCloseable {
 
-    /** A store in memory with default settings; see {@link #inMemory(StoreConfig)}. */
+    /**
+     * Opens a new store in the Java heap that takes the values and batches that a durable one takes by default, and with
+     * little in it some 20 MiB; see {@link #inMemory(StoreConfig)}.
+     */
     static ListStore inMemory() {
-        return inMemory(StoreConfig.builder(Path.of("memory")).build());
+        return inMemory(StoreConfig.builder(Path.of("memory"))
+                .logSegmentBytes(8 << 20)
+                .heapSegmentBytes(4 << 20)
+                .checkpointFloorBytes(4 << 20)
+                .build());
     }
 
     /**
      * Opens a new store in the Java heap, for tests and caches: a durable store without a disk, so it does and refuses what
-     * that would, and keeps nothing. Its entries take their bytes in the heap, up to twice until the next checkpoint has
-     * moved them. It has threads of its own, and must be closed.
+     * that would, and keeps nothing. Its memory is what the durable one would take of the disk: heap segments, and the log
+     * since the checkpoint before the last, of which up to eight segments are kept to be used again. It has threads of its
+     * own, and must be closed.
      *
      * @param config its directory is not touched: it only names the store in messages
      */

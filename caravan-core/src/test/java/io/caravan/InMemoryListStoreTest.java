@@ -36,6 +36,22 @@ class InMemoryListStoreTest {
         assertThat(Path.of("not touched")).doesNotExist();
     }
 
+    /** In the log, and then in the heap. */
+    @Test
+    void theValuesThatItHandsOutCannotBeChanged() {
+        try (ListStore store = ListStore.inMemory()) {
+            append(store, 1, "a");
+            for (int i = 0; i < 2; i++) {
+                store.get(1, (sequence, value) -> {
+                    assertThat(value.isReadOnly()).isTrue();
+                    assertThat(value.hasArray()).isFalse();
+                    return true;
+                });
+                store.checkpoint();
+            }
+        }
+    }
+
     /** With checkpoints now and then, so that values are read from the log and from the heap. */
     @Test
     @Tag("rounds")

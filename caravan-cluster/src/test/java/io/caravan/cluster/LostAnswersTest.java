@@ -36,8 +36,13 @@ final class LostAnswersTest {
     private static final String REQUEST = "RaftServerImpl.appendEntries";
     /** The same, when it has what it got in its log, and has not answered. */
     private static final String BEFORE_THE_ANSWER = REQUEST + ".logComplete";
-    /** Ratis gives up waiting for an answer after two election timeouts, which are 200 ms here. */
+    /**
+     * Ratis gives up waiting for an answer after two election timeouts, which are 200 ms here, and later on a busy machine:
+     * an answer that is lost before that has the entry sent again. So later attempts lose it later.
+     */
     private static final Duration TOO_LATE = Duration.ofMillis(500);
+
+    private volatile Duration answerDelay = TOO_LATE;
 
     /** Hosts whose next answer to a frame is lost. */
     private final Set<String> deaf = ConcurrentHashMap.newKeySet();
@@ -93,7 +98,7 @@ final class LostAnswersTest {
         if (!hasFrame.get() || !deaf.remove(host)) {
             return false;
         }
-        LockSupport.parkNanos(TOO_LATE.toNanos());
+        LockSupport.parkNanos(answerDelay.toNanos());
         throw new IllegalStateException("the answer of host " + host + " is lost");
     }
 
@@ -102,6 +107,7 @@ final class LostAnswersTest {
         DurableListStore store = Objects.requireNonNull(group.store(leader));
         long term = group.member(leader).term();
         emptyEntries.set(0);
+        answerDelay = TOO_LATE.multipliedBy(1 + attempt / 3);
         deaf.addAll(group.others(leader));
         try {
             await(store.append(LIST, bytes("value " + attempt)));

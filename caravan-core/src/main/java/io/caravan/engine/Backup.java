@@ -51,8 +51,7 @@ public final class Backup {
         try (StoreFile file = start.checkpointFile()) {
             return copyAll(start.checkpoint(), file);
         } finally {
-            parts.leases.giveBack(start.lease());
-            parts.provisioner.wake();
+            parts.provisioner.giveBack(start.lease());
         }
     }
 
@@ -75,7 +74,7 @@ public final class Backup {
     }
 
     /** What is copied, and what keeps it there; the checkpoint's file can be read although a later one removes it. */
-    private record Start(CheckpointHeader checkpoint, StoreFile checkpointFile, FileLeases.Lease lease) {}
+    private record Start(CheckpointHeader checkpoint, StoreFile checkpointFile, Provisioner.Lease lease) {}
 
     /** Publishes a checkpoint and takes the lease, on the checkpointer's thread: nothing goes away in between. */
     private Start begin() {
@@ -84,10 +83,10 @@ public final class Backup {
             parts.checkpointer.publish();
             CheckpointHeader newest = parts.checkpoints.newest();
             long firstLog = new LogGeometry(newest.logSegmentBytes()).segmentOf(newest.startLsn());
-            begun.set(new Start(
-                    newest,
-                    from.open(FileNames.CHECKPOINT.of(newest.number())),
-                    parts.leases.take(firstLog, newest.heapSegments())));
+            Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
+            StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
+            parts.provisioner.take(lease);
+            begun.set(new Start(newest, file, lease));
         });
         return Objects.requireNonNull(begun.get());
     }

@@ -6,6 +6,7 @@ import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout.Link;
+import io.caravan.format.Region;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.StoreFile;
@@ -34,7 +35,6 @@ final class Checkpoints {
     private final HeapSpace space;
     private final Provisioner provisioner;
     private final DiskReserve reserve;
-    private final FileLeases leases;
     private final Consumer<IOException> logForceFailed;
     private final Tenuring tenuring;
     private final long[] slice = new long[SLICE_LONGS];
@@ -51,7 +51,6 @@ final class Checkpoints {
             HeapSpace space,
             Provisioner provisioner,
             DiskReserve reserve,
-            FileLeases leases,
             Consumer<IOException> logForceFailed,
             Recovered recovered) {
         this.state = state;
@@ -60,7 +59,6 @@ final class Checkpoints {
         this.space = space;
         this.provisioner = provisioner;
         this.reserve = reserve;
-        this.leases = leases;
         this.logForceFailed = logForceFailed;
         this.tenuring = new Tenuring(state, queue, space, reserve);
         this.kept = new ArrayList<>(recovered.checkpoints());
@@ -103,9 +101,14 @@ final class Checkpoints {
      * Forces the log, then writes and publishes a checkpoint.
      *
      * @throws Tenuring.ForceFailed when the heap could not be forced
-     * @throws StoreFailedException when the log could not
+     * @throws StoreFailedException when the log could not, or the store has failed before: then its index is not to be
+     *     trusted
      */
     void publish() throws IOException {
+        StoreFailedException failedBefore = state.failure();
+        if (failedBefore != null) {
+            throw failedBefore;
+        }
         String failure = null;
         state.locked(space::checkpointBegins);
         try {
@@ -184,7 +187,7 @@ final class Checkpoints {
         try (CheckpointWriter writer = new CheckpointWriter(state.storage, number)) {
             Frozen frozen = freeze();
             try {
-                write(frozen, writer);
+                write(frozen, start.lsn(), writer);
             } catch (UncheckedIOException refused) {
                 throw refused.getCause();
             } finally {
@@ -224,15 +227,16 @@ final class Checkpoints {
         });
     }
 
-    private void write(Frozen frozen, CheckpointWriter writer) throws IOException {
+    private void write(Frozen frozen, long startLsn, CheckpointWriter writer) throws IOException {
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             writer.startPartition(partition, frozen.lsn());
-            frozen.index().forEachList(partition, list -> write(frozen.index(), list, writer));
+            frozen.index().forEachList(partition, list -> write(frozen, list, startLsn, writer));
             writer.endPartition();
         }
     }
 
-    private void write(ListIndex index, int list, CheckpointWriter writer) {
+    private void write(Frozen frozen, int list, long startLsn, CheckpointWriter writer) {
+        ListIndex index = frozen.index();
         long first = index.first(list);
         long next = index.next(list);
         try {
@@ -242,10 +246,21 @@ final class Checkpoints {
             while (cursor.sequence() < next) {
                 int count = (int) Math.min(slice.length, next - cursor.sequence());
                 index.copyRegions(cursor, slice, 0, count);
+                requireKept(index.id(list), count, startLsn, frozen.lsn());
                 writer.regions(slice, 0, count);
             }
         } catch (IOException refused) {
             throw new UncheckedIOException(refused);
+        }
+    }
+
+    /** The log before the start will not be kept. An error, not an exception: it fails the store, whose log has everything. */
+    private void requireKept(long id, int count, long startLsn, long frozenLsn) {
+        for (int i = 0; i < count; i++) {
+            if (Region.isInLog(slice[i]) && Region.entryLsn(slice[i], frozenLsn) < startLsn) {
+                throw new AssertionError("document " + id + " has an entry in the log before LSN " + startLsn
+                        + ", where the checkpoint starts; open the store again");
+            }
         }
     }
 
@@ -312,7 +327,7 @@ final class Checkpoints {
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
         provisioner.release(state.geometry.segmentOf(older.startLsn()));
         countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
-        state.heapFile.dropFrom(leases.heapSegments(countedHeapSegments));
+        state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));
     }
 
     private void reuseFreed() {

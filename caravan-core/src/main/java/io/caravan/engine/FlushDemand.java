@@ -23,7 +23,7 @@ final class FlushDemand {
 
     /** What the active commit asks of the flusher. It only rises, until the commit is sealed. */
     private enum Stage {
-        /** Nothing: the commit is empty, or gathers what open groups add. */
+        /** Nothing: the commit is empty, or gathers what open groups add until the flusher gives them up. */
         GATHERS,
         /** To flush it when the policy's delay is over. The flusher was woken for it. */
         READY,

@@ -3,6 +3,8 @@ package io.caravan.engine;
 import io.caravan.format.Region;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,7 +27,8 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    private final FileLeases leases;
+    /** Files that backups copy. Guarded by itself. */
+    private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
     private volatile long lastReadySegment;
@@ -33,11 +36,10 @@ final class Provisioner {
     private volatile @Nullable IOException logProblem;
     private volatile @Nullable IOException logKept;
 
-    Provisioner(StoreState state, HeapSpace space, DiskReserve reserve, Recovered recovered, FileLeases leases) {
+    Provisioner(StoreState state, HeapSpace space, DiskReserve reserve, Recovered recovered) {
         this.state = state;
         this.space = space;
         this.reserve = reserve;
-        this.leases = leases;
         this.log = state.log;
         this.enteredSegment = state.geometry.segmentOf(recovered.end().position());
         this.neededLogSegment = recovered.neededLogSegment();
@@ -93,6 +95,42 @@ final class Provisioner {
         wake();
     }
 
+    /**
+     * Files that somebody copies, and that stay for so long although no checkpoint needs them any more.
+     *
+     * @param logSegment the first log segment
+     * @param heapSegments how many heap segments
+     */
+    record Lease(long logSegment, int heapSegments) {}
+
+    /** On any thread, as long as a checkpoint needs the files. */
+    void take(Lease lease) {
+        synchronized (leases) {
+            leases.add(lease);
+        }
+    }
+
+    /** On any thread. */
+    void giveBack(Lease lease) {
+        synchronized (leases) {
+            leases.remove(lease);
+        }
+        wake();
+    }
+
+    private long firstLeasedLogSegment(long needed) {
+        synchronized (leases) {
+            return leases.stream().mapToLong(Lease::logSegment).reduce(needed, Math::min);
+        }
+    }
+
+    /** How many heap segments must stay, when checkpoints count on so many. */
+    int leasedHeapSegments(int needed) {
+        synchronized (leases) {
+            return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
+        }
+    }
+
     /** Makes and retires what is wanted now; see {@link Worker.Step}. */
     long step() {
         IOException before = logProblem;
@@ -119,7 +157,7 @@ final class Provisioner {
     }
 
     private void provide() throws IOException {
-        retire(leases.firstLogSegment(neededLogSegment));
+        retire(firstLeasedLogSegment(neededLogSegment));
         lastReadySegment = log.last();
         giveBackIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {

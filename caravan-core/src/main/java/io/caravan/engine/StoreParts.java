@@ -38,7 +38,6 @@ final class StoreParts {
     final Provisioner provisioner;
     final Checkpoints checkpoints;
     final Checkpointer checkpointer;
-    final FileLeases leases = new FileLeases();
     final Executor futureExecutor;
     private final SerialThread futureThread;
     private final PressureWatch pressure;
@@ -54,7 +53,7 @@ final class StoreParts {
         demand = new FlushDemand(state, new Commit(config.logBufferBytes()));
         space = new HeapSpace(state, demand, recovered.freed());
         DiskReserve reserve = new DiskReserve(state, space, this::logEnd, recovered.newestBytes());
-        provisioner = new Provisioner(state, space, reserve, recovered, leases);
+        provisioner = new Provisioner(state, space, reserve, recovered);
         queue = new CommitQueue(state, demand, provisioner, recovered.end(), new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
         ListChanges changes = new ListChanges(state, space);
@@ -63,8 +62,8 @@ final class StoreParts {
         reads = new ReadPath(state, queue, space, changes);
         pressure = new PressureWatch(config);
         flusher = new Flusher(state, queue, demand, space, writability, recovered.end(), this::afterFlush);
-        checkpoints = new Checkpoints(
-                state, queue, demand, space, provisioner, reserve, leases, flusher::logForceFailed, recovered);
+        checkpoints =
+                new Checkpoints(state, queue, demand, space, provisioner, reserve, flusher::logForceFailed, recovered);
         checkpointer = new Checkpointer(state, checkpoints, provisioner, flusher::fail);
         String suffix = " " + config.directory().getFileName();
         flusherWorker = threading.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);

@@ -137,8 +137,8 @@ public final class ListIndex {
     private void queueYoung(int list) {
         long life = records.life(list);
         if (!ListLife.isYoung(life)) {
-            records.setLife(list, ListLife.young(life));
             young.add(id(list));
+            records.setLife(list, ListLife.young(life));
         }
     }
 
@@ -154,6 +154,7 @@ public final class ListIndex {
     public int takeYoung() {
         int list = find(young.first(0));
         young.remove(1);
+        // What fails from here until it is pinned fails the store.
         if (list == NONE || !ListLife.isYoung(records.life(list))) {
             return NONE;
         }

@@ -10,7 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** {@link Storage} in the Java heap: nothing of it outlives the process. A file takes memory for what was written to it. */
+/** {@link Storage} in the Java heap: nothing of it outlives the process. A file takes memory up to where it was written. */
 public final class ArrayStorage implements Storage {
     private static final int FIRST_BYTES = 4096;
 
@@ -23,10 +23,12 @@ public final class ArrayStorage implements Storage {
         this.name = name;
     }
 
-    /** A file's bytes up to what was written last; behind that it is zeros. */
+    /** A file's bytes up to the last that was written; behind that it is zeros. */
     private static final class Content implements MappedFile {
         private long size;
-        private volatile ByteBuffer bytes = ByteBuffer.allocate(0);
+        private ByteBuffer bytes = ByteBuffer.allocate(0);
+        /** The same memory, for readers. */
+        private volatile ByteBuffer view = bytes.asReadOnlyBuffer();
 
         Content(long size) {
             this.size = size;
@@ -53,7 +55,8 @@ public final class ArrayStorage implements Storage {
             if (end > bytes.capacity()) {
                 long grown = Math.max(FIRST_BYTES, 2L * bytes.capacity());
                 ByteBuffer more = ByteBuffer.allocate((int) Math.max(end, Math.min(grown, size)));
-                bytes = more.put(bytes.duplicate().clear()).order(ByteOrder.LITTLE_ENDIAN);
+                bytes = more.put(bytes.duplicate().clear()).clear();
+                view = bytes.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
             }
             bytes.put(at, source, source.position(), source.remaining());
             source.position(source.limit());
@@ -61,7 +64,7 @@ public final class ArrayStorage implements Storage {
 
         @Override
         public ByteBuffer buffer() {
-            return bytes;
+            return view;
         }
 
         @Override

@@ -503,7 +503,9 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     }
 
     private static int triesToGrow(FaultyStore store) {
-        return store.faults.calls(on(Kind.CREATE, "log-.*").or(on(Kind.RENAME, "log-.*"))).size();
+        return store.faults
+                .calls(on(Kind.CREATE, "log-.*").or(on(Kind.RENAME, "log-.*")))
+                .size();
     }
 
     private static void trimForEver(FaultyStore store) {

@@ -37,9 +37,9 @@ public final class CaravanLists implements PeerStore {
         @Override
         public void read(long id, Sink sink) {
             store.get(id, (sequence, value) -> {
-                    sink.value(value);
-                    return true;
-});
+                sink.value(value);
+                return true;
+            });
         }
 
         @Override

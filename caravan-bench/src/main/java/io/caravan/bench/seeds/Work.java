@@ -157,10 +157,10 @@ interface Work {
             AtomicLong found = new AtomicLong();
             byte[] copy = new byte[DOCUMENT_BYTES];
             EntryStream reader = (sequence, value) -> {
-                    value.get(copy, 0, value.remaining());
-                    found.setPlain(found.getPlain() + 1);
-                    return true;
-};
+                value.get(copy, 0, value.remaining());
+                found.setPlain(found.getPlain() + 1);
+                return true;
+            };
             long start = System.nanoTime();
             long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
             long lookups = 0;

@@ -65,6 +65,7 @@ public final class Server implements AutoCloseable {
     private @Nullable DocumentService documents;
     /** Of a follower, which serves no documents. */
     private @Nullable ListStore empty;
+
     private @Nullable Archiver archiver;
     private @Nullable ServerRestores restores;
     private @Nullable InetSocketAddress respAddress;
@@ -165,7 +166,11 @@ public final class Server implements AutoCloseable {
                 .logBufferBytes(16 << 10)
                 .build());
         empty = nothing;
-        listen(open(nothing), null, Backups.none(), new DiskSpace(config.restore().data()));
+        listen(
+                open(nothing),
+                null,
+                Backups.none(),
+                new DiskSpace(config.restore().data()));
     }
 
     private DocumentService open(ListStore store) {
