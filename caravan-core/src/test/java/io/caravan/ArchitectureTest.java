@@ -47,7 +47,9 @@ class ArchitectureTest {
             "index", new Sees(EVERYTHING, "collections", "format", "io"),
             "checkpoint", new Sees(EVERYTHING, "format", "io"),
             "catalog", new Sees(EVERYTHING),
-            "engine", new Sees(EVERYTHING, "wal", "heap", "index", "checkpoint", "catalog", "format", "io"),
+            "engine",
+                    new Sees(
+                            EVERYTHING, "wal", "heap", "index", "checkpoint", "catalog", "format", "io", "collections"),
             "inspect", new Sees(EVERYTHING, "engine", "wal", "heap", "index", "checkpoint", "catalog", "format", "io"));
 
     static final List<String> PACKAGES = TABLE.keySet().stream().sorted().toList();
