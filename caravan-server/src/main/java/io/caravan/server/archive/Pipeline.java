@@ -70,7 +70,7 @@ public final class Pipeline<R> implements AutoCloseable {
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
-    /** Gives up what waits, and waits for what is under way, which may be deleting something. */
+    /** Gives up what waits, and waits a minute at most for what is under way, which may be deleting something. */
     @Override
     public void close() {
         executor.shutdownNow();

@@ -9,7 +9,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a store remembers of its claims. */
 class MarkedArchiveTest {
-    /** Otherwise the next claim would report that another owner has taken the archive over. */
     /** Otherwise a store that another has succeeded takes the archive for a new one, and takes it back. */
     @ParameterizedTest
     @CsvSource({
@@ -29,6 +28,7 @@ class MarkedArchiveTest {
         }
     }
 
+    /** Otherwise the next claim would report that another owner has taken the archive over. */
     @Test
     void theOwnerThatWasFoundIsExpectedHoweverOftenAClaimFails() {
         try (ListStore store = ListStore.inMemory()) {
