@@ -365,7 +365,7 @@ public interface ListStore extends AutoCloseable {
      */
     void flush();
 
-    /** Publishes a checkpoint and returns when that is done. A store that keeps nothing on disk has nothing to do. */
+    /** Publishes a checkpoint and returns when that is done. */
     void checkpoint();
 
     /**
