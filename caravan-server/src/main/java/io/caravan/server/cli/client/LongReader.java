@@ -11,6 +11,7 @@ final class LongReader implements AutoCloseable {
     private final ServerConnection.Connector connector;
     private volatile @Nullable ServerConnection connection;
     private @Nullable Documents documents;
+    private volatile boolean cut;
 
     LongReader(ServerConnection.Connector connector) {
         this.connector = connector;
@@ -26,6 +27,9 @@ final class LongReader implements AutoCloseable {
             ServerConnection opened = connector.connect();
             connection = opened;
             documents = new Documents(opened);
+            if (cut) {
+                opened.cut();
+            }
         }
         Document whole = new Document(document.id(), document.first(), document.next(), Math.max(0, document.bytes()));
         boolean done = false;
@@ -39,8 +43,9 @@ final class LongReader implements AutoCloseable {
         }
     }
 
-    /** Disconnects, from any thread. */
+    /** Disconnects for good, from any thread. */
     void cut() {
+        cut = true;
         ServerConnection current = connection;
         if (current != null) {
             current.cut();

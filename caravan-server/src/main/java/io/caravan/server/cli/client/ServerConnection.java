@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -21,8 +22,10 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.KeyValue;
@@ -78,8 +81,21 @@ public final class ServerConnection implements AutoCloseable {
 
     static ServerConnection open(HostAndPort address, JedisClientConfig config, HostPort server) {
         int timeoutMillis = config.getSocketTimeoutMillis();
-        Connection connection = translated(server, timeoutMillis, () -> new Connection(address, config));
+        Connection connection =
+                translated(server, timeoutMillis, () -> new Connection(onlyOnce(address, config), config));
         return new ServerConnection(connection, server, timeoutMillis);
+    }
+
+    /** Makes one socket. For a connection that was cut, the client library would make another, with neither its protocol nor its user. */
+    private static JedisSocketFactory onlyOnce(HostAndPort address, JedisClientConfig config) {
+        JedisSocketFactory factory = new DefaultJedisSocketFactory(address, config);
+        AtomicBoolean made = new AtomicBoolean();
+        return () -> {
+            if (made.getAndSet(true)) {
+                throw new JedisConnectionException("the connection was cut");
+            }
+            return factory.createSocket();
+        };
     }
 
     /** What the server tells of itself. */
