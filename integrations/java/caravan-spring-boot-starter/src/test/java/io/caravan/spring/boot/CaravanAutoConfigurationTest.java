@@ -112,7 +112,7 @@ class CaravanAutoConfigurationTest {
     @Test
     void aStoreOfTheApplicationsTakesItsPlace() {
         bare.withBean(ListStore.class, ListStore::inMemory).run(context -> {
-            assertThat(context).hasNotFailed().doesNotHaveBean(DurableListStore.class);
+            assertThat(context).hasNotFailed().hasSingleBean(ListStore.class).doesNotHaveBean("caravanStore");
             assertThat(health(context.getBean(CaravanHealthIndicator.class)).getStatus())
                     .isEqualTo(Status.UP);
             assertThat(context).hasSingleBean(CaravanMetrics.class);
