@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Checks of plain arguments: a caller's mistake is an {@link IllegalArgumentException} that names the argument. */
+/** Validates arguments. An invalid one throws an {@link IllegalArgumentException} that names the argument. */
 final class Arguments {
 
     private Arguments() {}

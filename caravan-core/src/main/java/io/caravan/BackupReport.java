@@ -1,18 +1,18 @@
 package io.caravan;
 
 /**
- * What a backup of an open store has.
+ * The contents of a backup of an open store.
  *
- * @param lsn the backup is the store as it was, durably, when its log ended here
- * @param checkpoint number of the checkpoint that it was built on
- * @param files files copied
- * @param bytes their sizes together; what was never written takes no space in the copy either
+ * @param lsn the end of the backup's log: the backup is the durable state of the store at this LSN
+ * @param checkpoint number of the checkpoint on which the backup is based
+ * @param files number of files copied
+ * @param bytes total size of these files; ranges that were never written take no disk space in the copy
  */
 public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
 
     /**
-     * Is called after each portion that was copied, on the thread that copies. What it throws ends the backup, leaves
-     * nothing of it, and comes out of it: that is how to cancel one.
+     * Receives the progress of a backup after each copied chunk, on the thread that copies. To cancel the backup, throw
+     * an exception: the backup removes its files and throws the same exception.
      */
     @FunctionalInterface
     public interface Progress {
@@ -20,10 +20,10 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
         Progress NONE = (done, total) -> {};
 
         /**
-         * The backup has come this far.
+         * Reports the progress.
          *
          * @param done bytes copied
-         * @param total bytes there are to copy; grows with the log, which is copied last
+         * @param total bytes to copy; grows with the log, which is copied last
          */
         void at(long done, long total);
     }

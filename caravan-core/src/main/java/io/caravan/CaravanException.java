@@ -2,7 +2,7 @@ package io.caravan;
 
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong in a store. Each subclass is one kind of problem; the message says where and what to do. */
+/** A problem in a store. Each subclass is one kind of problem; the message says where it occurred and what to do. */
 public abstract class CaravanException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

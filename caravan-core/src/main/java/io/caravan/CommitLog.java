@@ -4,23 +4,24 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Where a frame, which is one group commit, becomes durable beyond this host's files. A frame says what was done and not
- * where values lie, so it means the same on every host: {@link Replica#replay} repeats it there.
+ * Replicates frames to the other nodes of a replication group. A frame is one group commit. It contains the writes but
+ * not the places of values in the heap, so every node can apply it with {@link Replica#replay}.
  *
- * <p>A store commits its frames one after another, in the order of its log, on a thread of its own.
+ * <p>A store commits its frames one after another, in log order, on a store thread.
  */
 @FunctionalInterface
 public interface CommitLog {
-    /** Nowhere else: a frame is as durable as the store's own log makes it. */
+    /** Replicates nothing: a frame is as durable as the store's own log makes it. */
     CommitLog LOCAL = frame -> {};
 
     /**
-     * Returns when the frame is durable: whoever leads the group from now on has it. Only then does the store write it
-     * to its own log, and acknowledge what is in it.
+     * Commits a frame. When this returns, every later leader of the group is guaranteed to have the frame. Only then
+     * does the store write it to its own log and acknowledge its writes.
      *
-     * @param frame header and records, without the padding behind them; read-only, and only until this returns
-     * @throws IOException when the frame was not committed, or nobody knows whether it was. The store fails, as after a
-     *     failed force, and never hands over another frame
+     * @param frame header and records, without the padding that follows them; read-only, and valid only until this
+     *     returns
+     * @throws IOException if the frame was not committed, or if the outcome is unknown. The store then fails, as after
+     *     a failed fsync, and submits no further frame
      */
     void commit(ByteBuffer frame) throws IOException;
 }

@@ -1,10 +1,10 @@
 package io.caravan;
 
-/** Bytes on disk are not those that were written. Nothing was changed. */
+/** Reports that bytes on disk differ from those that were written. The store was not changed. */
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** In place of an id or sequence where there is none. */
+    /** Stands for an id or a sequence that does not apply. */
     public static final long NOT_APPLICABLE = -1;
 
     private final String file;
@@ -12,12 +12,12 @@ public final class CorruptStoreException extends CaravanException {
     private final long id;
     private final long sequence;
 
-    /** Damage that belongs to no single entry. */
+    /** Reports damage that belongs to no single entry. */
     public CorruptStoreException(String file, long offset, String problem) {
         this(NOT_APPLICABLE, NOT_APPLICABLE, file, offset, file + " at offset " + offset + ": " + problem);
     }
 
-    /** Damage of one entry. */
+    /** Reports damage of one entry. */
     public CorruptStoreException(String file, long offset, long id, long sequence, String problem) {
         this(
                 id,
@@ -39,17 +39,17 @@ public final class CorruptStoreException extends CaravanException {
         return file;
     }
 
-    /** Byte offset in the file. */
+    /** Returns the byte offset of the damage in the file. */
     public long offset() {
         return offset;
     }
 
-    /** Document id, when {@link #sequence()} applies. */
+    /** Returns the list id, or {@link #NOT_APPLICABLE} if the damage belongs to no single entry. */
     public long id() {
         return id;
     }
 
-    /** Sequence of the entry, or {@link #NOT_APPLICABLE}. */
+    /** Returns the sequence of the damaged entry, or {@link #NOT_APPLICABLE}. */
     public long sequence() {
         return sequence;
     }

@@ -1,29 +1,31 @@
 package io.caravan;
 
 /**
- * What has happened to a write before it is acknowledged; the strongest first. A store has a level, and a
- * {@link WriteBatch} may ask for a weaker one.
+ * The level of durability that a write reaches before it is acknowledged, the strongest first. A store has a level; a
+ * {@link WriteBatch} may request a weaker one.
  */
 public enum Durability {
 
-    /** Forced to the disk: survives the process, the operating system and a power loss. */
+    /** Fsynced: survives a crash of the process or the operating system, and a power failure. */
     SYNC,
 
-    /** Handed to the operating system: survives the process, not the operating system or the power. */
+    /**
+     * Written to the page cache: survives a crash of the process, but not of the operating system, nor a power failure.
+     */
     PROCESS,
 
     /**
-     * In memory only: survives nothing. It is written soon after, and a clean close keeps all of it. For tests and
-     * caches.
+     * In memory only: survives no crash. The store writes it to the log soon afterwards, and a clean close keeps all of
+     * it. For tests and caches.
      */
     NONE;
 
-    /** The stronger of the two levels. */
+    /** Returns the stronger of the two levels. */
     public Durability orStronger(Durability other) {
         return compareTo(other) <= 0 ? this : other;
     }
 
-    /** The weaker of the two levels. */
+    /** Returns the weaker of the two levels. */
     public Durability orWeaker(Durability other) {
         return compareTo(other) >= 0 ? this : other;
     }

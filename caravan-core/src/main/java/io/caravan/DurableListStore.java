@@ -10,28 +10,29 @@ import io.caravan.io.ReadOnlyStorage;
 import java.nio.file.Path;
 
 /**
- * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
- * and after a power loss. One process opens a directory at a time.
+ * A {@link ListStore} on disk. Writes acknowledged at {@link Durability#SYNC} survive {@code kill -9} and a power
+ * failure. Only one process at a time can open a directory.
  *
- * <p>It is opened here, and what it does is in the package of its engine. No caller's thread ever does channel I/O,
- * because an interrupt would close the store's files.
+ * <p>This interface opens and maintains stores; the {@code engine} package implements it. Channel I/O never runs on a
+ * caller's thread, because an interrupt would close the store's files.
  */
 public interface DurableListStore extends ListStore {
 
-    /** Opens or creates the store in the directory, with default settings; see {@link #open(StoreConfig)}. */
+    /** Opens or creates the store in the directory with default settings; see {@link #open(StoreConfig)}. */
     static DurableListStore open(Path directory) {
         return open(StoreConfig.builder(directory).build());
     }
 
     /**
-     * Opens the store in the config's directory, creating directory and store when they are missing. Returns when the
-     * store has recovered: everything acknowledged before is there, and is durable.
+     * Opens the store in the config's directory. Creates the directory and the store if they are missing. Returns once
+     * the store has recovered. It then contains every acknowledged write whose {@link Durability} survives the last
+     * crash, and all of its data is durable.
      *
-     * @throws StoreLockedException when it is open elsewhere
-     * @throws StoreDirectoryException when the directory cannot hold it, or holds something else
-     * @throws StoreVersionException when it was written by a newer release
-     * @throws CorruptStoreException when what was acknowledged cannot be read back; nothing was changed
-     * @throws StoreIoException when the operating system refuses
+     * @throws StoreLockedException if the store is already open
+     * @throws StoreDirectoryException if the directory cannot hold a store, or contains other files
+     * @throws StoreVersionException if a newer release wrote the store
+     * @throws CorruptStoreException if acknowledged data cannot be read; the store was not changed
+     * @throws StoreIoException if the operating system reports an error
      */
     static DurableListStore open(StoreConfig config) {
         return OwnThread.call(
@@ -40,22 +41,25 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Reads every byte of the closed store in the directory and reports every fault; changes nothing.
+     * Verifies the closed store in the directory: reads every byte and reports every fault. Changes nothing.
      *
-     * @throws StoreLockedException when it is open; use {@link #verify(VerifyReport.Progress)} on the open store
-     * @throws StoreDirectoryException when there is no store
+     * @throws StoreLockedException if the store is open; then use {@link #verify(VerifyReport.Progress)} of the open
+     *     store
+     * @throws StoreDirectoryException if the directory contains no store
      */
     static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
     }
 
     /**
-     * Reads every byte of a store that may be open, here or in another process, and reports every fault; takes no lock,
-     * and changes nothing. What another process writes meanwhile is read as far as it is there. Something counts as a
-     * fault only if it is found again and again, so a store with faults takes several times as long.
+     * Verifies a store that may be open, in this process or another: reads every byte and reports every fault. Takes no
+     * lock and changes nothing.
      *
-     * @throws StoreDirectoryException when there is no store
-     * @throws StoreIoException when the store changes faster than it can be read
+     * <p>Data that another process writes during the verification is read as far as it has been written. A finding
+     * counts as a fault only if several passes repeat it, so a store with faults takes several times as long.
+     *
+     * @throws StoreDirectoryException if the directory contains no store
+     * @throws StoreIoException if the store changes faster than it can be read
      */
     static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call(
@@ -63,56 +67,62 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Cuts the log of the closed store off before its first damaged frame, for a store that refuses to open. What
-     * followed is lost to the store, but every file that is changed or removed is copied first.
+     * Repairs a closed store that refuses to open: cuts its log off before the first damaged frame. The store loses all
+     * later writes. Every file that is changed or removed is first copied to another directory.
      *
-     * @param keepDirectory a new or empty folder for the copies, outside the store's
-     * @throws CorruptStoreException when cutting the log would not help; nothing was changed
+     * @param keepDirectory a new or empty directory for the copies, outside the store's directory
+     * @throws CorruptStoreException if cutting the log does not help. Nothing was changed, unless the log was cut and
+     *     the store still cannot be recovered; the copies are then complete
      */
     static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
         return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
     }
 
     /**
-     * Says what {@link #repair} would cut off, and which files it would change or remove; changes nothing. Whether the
-     * store opens then is not known before.
+     * Reports what {@link #repair} would cut off, and which files it would change or remove. Changes nothing. The plan
+     * cannot determine whether the store would open after the repair.
      *
-     * @throws CorruptStoreException when cutting the log would not help
+     * @throws CorruptStoreException if cutting the log would not help
      */
     static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
         return OwnThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
     }
 
     /**
-     * Takes everything that still checks out of a damaged, closed store into a new one, and tells what does not come.
-     * Writes nothing to the damaged one. Every value in the new store was checked. Values keep their sequences, and
-     * lists their next one; where some in the midst of a list are missing, those before them move up.
+     * Copies all intact values of a damaged, closed store to a new store, and reports what is lost. Does not write to
+     * the damaged store. Every value in the new store was checked.
      *
-     * @param target a folder that does not exist, or is empty, outside the store's
-     * @throws StoreDirectoryException when the target has anything in it, or the directory has no file of a store
-     * @throws StoreLockedException when the store is open
+     * <p>Values keep their sequences, and lists their next sequence. If values are missing from the middle of a list,
+     * the earlier ones are renumbered to close the gap. For example, if 5 of the values 3 to 9 is lost, 3 and 4 become
+     * 4 and 5.
+     *
+     * @param target a directory that does not exist or is empty, outside the store's directory
+     * @throws StoreDirectoryException if the target is not empty, or the directory contains no file of a store
+     * @throws StoreLockedException if the store is open
      */
     static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
         return OwnThread.call("salvage " + directory, () -> Salvager.salvage(directory, target, listener));
     }
 
     /**
-     * Reads every frame, checkpoint and entry of this open store and reports every fault. Writes go on meanwhile;
-     * checkpoints wait.
+     * Verifies this open store: reads every frame, checkpoint, and entry, and reports every fault. Writes continue; no
+     * checkpoint is published while the files are read.
      */
     VerifyReport verify(VerifyReport.Progress progress);
 
     /**
-     * Copies this open store to a folder while it is used. The copy is a store that opens: what was durable at one moment
-     * after this was called, and nothing else. Until it is whole and durable the folder's name ends with {@code
-     * .partial}; a backup that fails leaves nothing. Writes and checkpoints go on, and the log behind the backup's
-     * checkpoint is kept meanwhile.
+     * Copies this open store to a directory while it is in use. The copy is a complete store: the durable state at one
+     * point after this call, and nothing else.
      *
-     * @param target a folder that does not exist, or is empty; on any disk
-     * @throws StoreDirectoryException when it exists and is not empty
-     * @throws StoreLockedException when another backup to the same folder is under way
-     * @throws StoreIoException when the operating system refuses, or the log has no space to grow
-     * @throws StoreClosedException when the store is closed meanwhile
+     * <p>The directory's name ends with {@code .partial} until the copy is complete and durable. A failed backup leaves
+     * nothing. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the
+     * backup ends.
+     *
+     * @param target a directory that does not exist or is empty; on any disk
+     * @throws StoreDirectoryException if the target exists and is not empty
+     * @throws StoreLockedException if another backup to the same directory is in progress
+     * @throws StoreIoException if the operating system reports an error, or the log has no space to grow
+     * @throws StoreClosedException if the store is closed during the backup
      */
     BackupReport backup(Path target, BackupReport.Progress progress);
 }

@@ -1,4 +1,4 @@
 package io.caravan;
 
-/** One value of a list and its sequence. The array is not copied; two entries are equal only when they share it. */
+/** A value of a list and its sequence. The array is not copied, so two entries are equal only if they share it. */
 public record Entry(long sequence, byte[] value) {}

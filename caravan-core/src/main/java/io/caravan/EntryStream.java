@@ -2,19 +2,19 @@ package io.caravan;
 
 import java.nio.ByteBuffer;
 
-/** Receives the entries of one list, on the reading thread and in the order that the read says. */
+/** Receives the entries of one list, on the reading thread and in the order of the read. */
 @FunctionalInterface
 public interface EntryStream {
 
     /**
-     * Takes one entry.
+     * Receives one entry.
      *
-     * @param value read-only, from position 0 to the value's length, and valid only during the call: copy what is
-     *     needed later, as the memory behind it may be unmapped, and touching it then may kill the process
-     * @return false to stop here; {@link #finished()} is not called then
+     * @param value read-only, from position 0 to the value's length, and valid only during the call. Copy the bytes
+     *     that are needed later: their memory may be unmapped, and an access then may crash the process
+     * @return false to end the read; {@link #finished()} is then not called
      */
     boolean next(long sequence, ByteBuffer value);
 
-    /** There are no more entries. */
+    /** Reports that all entries were received. */
     default void finished() {}
 }

@@ -3,20 +3,20 @@ package io.caravan;
 import java.time.Duration;
 
 /**
- * How long the flusher waits for more writes before it flushes those it has.
+ * The time that the flusher waits for more writes before it flushes.
  *
- * <p>Every flush costs one force of the disk however many writes it covers; waiting trades latency for fewer forces.
+ * <p>Every flush costs one fsync, regardless of the number of writes. Waiting trades latency for fewer fsyncs.
  */
 public sealed interface FlushPolicy {
 
-    /** Flushes whenever the flusher is free. Batches form by themselves while a force is under way. */
+    /** Flushes whenever the flusher is free. Writes that arrive during an fsync form the next batch. */
     static FlushPolicy immediate() {
         return Immediate.INSTANCE;
     }
 
     /**
-     * Flushes this long after the first waiting write was accepted, or earlier when a buffer is full or a read, a flush
-     * or a writer without room waits for it.
+     * Flushes this long after the first pending write was accepted. Flushes earlier if a buffer is full, or if a read,
+     * a flush, or a writer that needs space waits for it.
      *
      * @param delay from 0 to one minute
      */
@@ -25,9 +25,11 @@ public sealed interface FlushPolicy {
     }
 
     /**
-     * Waits only when it pays: from the measured force time {@code tau} and arrival rate {@code lambda} the wait is
-     * {@code sqrt(tau / lambda)}, never more than one force, and nothing for a lone writer that waits for each answer.
-     * The formula is the optimum of (waiting + cost of forces) for Poisson arrivals, as in the analysis of group commit
+     * Waits only if that reduces the total cost. From the measured fsync time {@code tau} and the arrival rate {@code
+     * lambda}, the delay is {@code sqrt(tau / lambda)}, at most one fsync time and 20 ms. A lone writer that waits for
+     * each acknowledgement is not delayed.
+     *
+     * <p>The formula minimizes (waiting + cost of fsyncs) for Poisson arrivals. It follows the analysis of group commit
      * by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume Transaction Systems"
      * (1987).
      */

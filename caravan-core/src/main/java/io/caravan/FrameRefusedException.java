@@ -1,9 +1,16 @@
 package io.caravan;
 
 /**
- * A replica cannot repeat a frame: it is damaged, of another store, leaves a gap behind the replica's last frame, does not
- * fit its segments, or contradicts its contents, or another frame has its place. Only in the last case has every replica
- * that repeated the same frames before left it out, too; see {@link #placeTaken()}.
+ * Reports that a replica cannot replay a frame. The reasons are:
+ *
+ * <ul>
+ *   <li>The frame is damaged, or belongs to another store.
+ *   <li>It leaves a gap after the replica's last frame.
+ *   <li>It does not fit the replica's segments.
+ *   <li>It contradicts the replica's contents.
+ *   <li>Another frame has its place; see {@link #placeTaken()}. Only in this case have all replicas that replayed the
+ *       same earlier frames rejected it.
+ * </ul>
  */
 public final class FrameRefusedException extends CaravanException {
     private static final long serialVersionUID = 1L;
@@ -16,8 +23,9 @@ public final class FrameRefusedException extends CaravanException {
     }
 
     /**
-     * Whether the replica has another frame behind the one that this frame follows. If the group has committed both, in
-     * this order, every replica leaves this one out. In all other cases a replica that goes on lacks what the group has.
+     * Whether the replica has another frame after the one that this frame follows. If the group has committed both, in
+     * this order, every replica rejects this one. In all other cases a replica that continues lacks a frame that the
+     * group has.
      */
     public boolean placeTaken() {
         return placeTaken;

@@ -16,19 +16,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several stores as one, so that their logs are written and forced at the same time: its groups. A list whose id is
- * above zero is in the group whose number is the id modulo the number of groups. Of lists with other ids each group has
- * its own; here they are those of the first, and {@link #groups()} has the others'.
+ * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
+ * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
+ * shard separately: this store uses those of the first shard, and {@link #groups()} gives access to the others.
  *
- * <p><b>What differs from one store.</b> A batch must concern one group. Callbacks come in the order of acceptance within
- * a group only. A crash takes back what was not acknowledged group by group: a later write of one group may be there and
- * an earlier one of another not. A group that has failed or is full refuses its own writes; the others go on. It is
- * writable when all groups are.
+ * <p><b>Differences from one store:</b>
+ *
+ * <ul>
+ *   <li>All lists of a batch must be in one shard.
+ *   <li>Callbacks follow the order of acceptance only within a shard.
+ *   <li>A crash undoes unacknowledged writes in each shard separately. For example, a later write of one shard may
+ *       survive while an earlier one of another is lost.
+ *   <li>A shard that has failed or is full rejects its own writes; the others continue.
+ *   <li>The store is writable when all shards are.
+ * </ul>
  */
 public final class GroupedStore implements ListStore {
     private final List<ListStore> groups;
 
-    /** Puts stores together; they belong to this one from here on. */
+    /** Combines the stores. Afterwards they belong to this store, which closes them. */
     public GroupedStore(List<? extends ListStore> groups) {
         if (groups.isEmpty()) {
             throw new IllegalArgumentException("there must be a group");
@@ -148,19 +154,19 @@ public final class GroupedStore implements ListStore {
         groupOf(id).acceptedLengths(id, more);
     }
 
-    /** As in any store; ids that each group has lists of its own for come once for each. */
+    /** Visits the lists of all shards. An id that exists in several shards is visited once for each. */
     @Override
     public void forEachList(LongConsumer ids) {
         groups.forEach(group -> group.forEachList(ids));
     }
 
-    /** The groups' counters and gauges together; see {@link GroupStats}. */
+    /** Returns the combined counters and gauges of the shards; see {@link GroupStats}. */
     @Override
     public StoreStats stats() {
         return GroupStats.together(groups.stream().map(ListStore::stats).toList());
     }
 
-    /** Each group lies on disk by itself: ask {@link #groups()}. */
+    /** Not supported, because each shard has its own layout; see {@link #groups()}. */
     @Override
     public StoreLayout layout() {
         throw new UnsupportedOperationException("each group has a layout of its own");
@@ -182,7 +188,7 @@ public final class GroupedStore implements ListStore {
         return true;
     }
 
-    /** Waits for one group after the other; one that was writable may not be any more when the action is run. */
+    /** Waits for one shard after another. A shard that was writable may no longer be so when the action runs. */
     @Override
     public void onWritable(Runnable action) {
         onWritable(groups.iterator(), new Once(action));
@@ -200,13 +206,13 @@ public final class GroupedStore implements ListStore {
                 if (action.ran) {
                     throw closed;
                 }
-                // Whoever waits finds out.
+                // The action finds the store closed.
                 action.run();
             }
         });
     }
 
-    /** An action that may throw what a closed store throws. */
+    /** An action whose own {@code StoreClosedException} must be distinguished from that of a shard. */
     private static final class Once implements Runnable {
         private final Runnable action;
         private boolean ran;
@@ -222,7 +228,7 @@ public final class GroupedStore implements ListStore {
         }
     }
 
-    /** The first group's; futures complete on that of the group that they concern. */
+    /** Returns the executor of the first shard. A future completes on that of its own shard. */
     @Override
     public Executor futureExecutor() {
         return groups.get(0).futureExecutor();
@@ -243,7 +249,7 @@ public final class GroupedStore implements ListStore {
         all(groups.iterator(), ListStore::close);
     }
 
-    /** Goes on with the others when one fails. */
+    /** Runs the action on every store, even if it fails on one of them. */
     private static void all(Iterator<ListStore> rest, Consumer<ListStore> action) {
         if (rest.hasNext()) {
             try {
@@ -255,8 +261,8 @@ public final class GroupedStore implements ListStore {
     }
 
     /**
-     * The counters and gauges of several stores as those of one. Counts are sums. What a histogram's points would be cannot
-     * be told from the groups' points; here they are those of the group where they are greatest, which are no less.
+     * The combined counters and gauges of several stores. Counts are sums. The percentiles of a combined histogram
+     * cannot be computed from those of the shards. They are upper bounds: the maximum over the shards.
      */
     private static final class GroupStats {
         private final List<StoreStats> all;

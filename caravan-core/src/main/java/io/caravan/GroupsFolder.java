@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The directory of a store in groups: a folder for each group's store, and a file that says how many there are. The file
- * comes last, so with it all groups exist, and one that is missing later has been lost.
+ * The directory of a sharded store: a directory for each shard, and a file with their number. The file is written last.
+ * If it exists, all shards were created, and a missing one has been lost.
  */
 final class GroupsFolder implements AutoCloseable {
     private final Path directory;
@@ -34,10 +34,10 @@ final class GroupsFolder implements AutoCloseable {
     }
 
     /**
-     * Locks the directory, which is created when it is missing. Changes nothing in it before {@link #made()}.
+     * Locks the directory, and creates it if it is missing. Changes nothing in it before {@link #made()}.
      *
-     * @throws StoreDirectoryException when it was made with another number of groups, lacks one of them, or holds
-     *     something else
+     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks one of them, or
+     *     contains other files
      */
     static GroupsFolder open(Path directory, int groups) throws IOException {
         FileStorage storage = FileStorage.openOrCreate(directory);
@@ -75,7 +75,7 @@ final class GroupsFolder implements AutoCloseable {
         }
     }
 
-    /** Says that the directory has another number of groups, and what to do. */
+    /** Returns an exception that names the directory's number of shards and suggests what to do. */
     static StoreDirectoryException otherNumber(Path directory, int found, int wanted) {
         return new StoreDirectoryException(
                 directory + " was made with --groups " + found + " and cannot be opened with "
@@ -83,7 +83,7 @@ final class GroupsFolder implements AutoCloseable {
                         + ", or copy its documents to a server with a new directory");
     }
 
-    /** The number of groups of a directory, also one that is in use; 1 when it has none. */
+    /** Returns the number of shards of a directory, which may be in use; 1 if it is not sharded. */
     static int count(Path directory) throws IOException {
         return Files.exists(directory.resolve(FileNames.GROUPS)) ? count(ReadOnlyStorage.of(directory)) : 1;
     }
@@ -101,7 +101,10 @@ final class GroupsFolder implements AutoCloseable {
         return ByteBuffer.allocate(FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** A group's store must not begin anew because its disk is not mounted, or its folder was moved. */
+    /**
+     * Checks that every shard exists. A shard must not start empty because its disk is not mounted or its directory was
+     * moved.
+     */
     private void requireStores() throws IOException {
         for (int group = 0; group < groups; group++) {
             if (!isStore(folder(group))) {
@@ -122,23 +125,23 @@ final class GroupsFolder implements AutoCloseable {
         }
     }
 
-    /** Where the store of a group is. */
+    /** Returns the directory of a shard. */
     Path folder(int group) {
         return directory.resolve(FileNames.group(group));
     }
 
-    /** Whether all groups' stores have been there before. */
+    /** Whether all shards were created earlier. */
     boolean isMade() {
         return made;
     }
 
-    /** Notes, durably, that all groups' stores are there. */
+    /** Records durably that all shards exist. */
     void made() throws IOException {
         write(storage, groups);
         made = true;
     }
 
-    /** Writes the file that says how many groups there are. */
+    /** Writes the file with the number of shards. */
     static void write(Storage storage, int groups) throws IOException {
         String temporary = FileNames.GROUPS + FileNames.TEMPORARY_ENDING;
         ByteBuffer header = header();
@@ -151,7 +154,7 @@ final class GroupsFolder implements AutoCloseable {
         storage.forceDirectory();
     }
 
-    /** Idempotent: a second call must not let go of what somebody else has locked meanwhile. */
+    /** Releases the lock. Idempotent: a second call does not release a lock that another opener has taken since. */
     @Override
     public synchronized void close() throws IOException {
         if (!closed) {

@@ -1,16 +1,16 @@
 package io.caravan;
 
 /**
- * What a list holds.
+ * A summary of a list.
  *
- * @param id the document's id
- * @param firstSequence sequence of the first retained entry; equal to {@code nextSequence} when the list is empty
- * @param nextSequence sequence that the next append will get
- * @param bytes sum of the lengths of the retained values
+ * @param id id of the list
+ * @param firstSequence sequence of the first retained entry; equal to {@code nextSequence} if the list is empty
+ * @param nextSequence sequence of the next append
+ * @param bytes total length of the retained values, in bytes
  */
 public record ListInfo(long id, long firstSequence, long nextSequence, long bytes) {
 
-    /** Number of retained entries. */
+    /** Returns the number of retained entries. */
     public long count() {
         return nextSequence - firstSequence;
     }

@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * A write on a store thread, by a callback, found no room; waiting there would stop the store. Nothing was changed. Use
- * {@link ListStore#tryWrite} there, or ask {@link ListStore#writable()} first.
+ * Rejects a write by a callback on a store thread because the store has no space for it. A wait on that thread would
+ * stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()} first.
  */
 public final class NotWritableException extends CaravanException {
     private static final long serialVersionUID = 1L;

@@ -12,11 +12,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that keeps nothing: what is written to its files goes to a sink in pieces, and {@link ReplicaCopy} writes
- * the same files elsewhere. Files are written one after another, each by one thread, and never read.
+ * A storage that stores nothing: it passes everything written to its files to a sink in pieces, and {@link ReplicaCopy}
+ * writes the same files elsewhere. Files are written one after another, each by one thread, and never read.
  *
- * <p>A piece is little-endian: its kind in a byte; then of a new file the size that is reserved for it, in eight bytes,
- * and its name in UTF-8; of content its position in the file, in eight bytes, and the bytes; of a file's end nothing.
+ * <p>A piece is little-endian. It starts with its kind, in one byte. The rest depends on the kind:
+ *
+ * <ul>
+ *   <li>New file: the size to reserve for it, in eight bytes, and its name in UTF-8.
+ *   <li>Content: the position in the file, in eight bytes, and the bytes.
+ *   <li>End of file: eight bytes of zeros.
+ * </ul>
  */
 final class PieceStorage implements Storage {
     static final byte NEW_FILE = 1;
@@ -49,7 +54,7 @@ final class PieceStorage implements Storage {
                 .putLong(number);
     }
 
-    /** Those who receive the files make their names durable when they have them all. */
+    /** Does nothing: the receiver makes the names durable once it has all files. */
     @Override
     public void forceDirectory() {}
 
@@ -95,7 +100,7 @@ final class PieceStorage implements Storage {
         return new UnsupportedOperationException("files that are sent are only written");
     }
 
-    /** A file of which every write is a piece. */
+    /** A file that sends every write as a piece. */
     private final class SentFile implements StoreFile {
         private final String name;
 
@@ -113,7 +118,7 @@ final class PieceStorage implements Storage {
             sink.take(piece(CONTENT, position, source.remaining()).put(source).flip());
         }
 
-        /** It is forced where it is received, at its end. */
+        /** Does nothing: the receiver fsyncs the file at its end. */
         @Override
         public void force() {}
 

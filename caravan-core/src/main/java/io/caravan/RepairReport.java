@@ -3,10 +3,10 @@ package io.caravan;
 import java.util.List;
 
 /**
- * What a repair did.
+ * The result of a repair.
  *
- * @param cutLsn the log position from which on everything was cut off; -1 when nothing was
- * @param keptFiles copies of every file that was changed or removed, as they were
+ * @param cutLsn the LSN from which everything was cut off; -1 if nothing was
+ * @param keptFiles the copies of all files that were changed or removed, as they were before
  */
 public record RepairReport(long cutLsn, List<String> keptFiles) {
 
@@ -14,7 +14,7 @@ public record RepairReport(long cutLsn, List<String> keptFiles) {
         keptFiles = List.copyOf(keptFiles);
     }
 
-    /** Whether there was nothing to repair, and nothing was changed. */
+    /** Whether nothing needed repair and nothing was changed. */
     public boolean nothingDone() {
         return keptFiles.isEmpty();
     }

@@ -11,15 +11,21 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * One host's copy of a store that a group of hosts keeps. It follows: it repeats the frames that the group has
- * committed, in their order, and has the same log as every other replica, byte for byte. Or it leads: then it is an
- * ordinary store that hands each frame to the group's {@link CommitLog} first.
+ * A node's copy of a store that a replication group keeps. A replica follows or leads:
  *
- * <p>A replica writes its own log without forcing it, because the group has the frames. After a power cut its log may
- * end earlier than it did: the group brings what is missing. {@link #force} says up to where it needs nobody.
+ * <ul>
+ *   <li>A follower replays the frames that the group has committed, in their order. Its log is identical to that of
+ *       every other replica, byte for byte.
+ *   <li>A leader is an ordinary store that first submits each frame to the group's {@link CommitLog}.
+ * </ul>
  *
- * <p>A replica that has led and must follow again is closed and opened anew: what it accepted and the group did not
- * commit is then gone with its memory. The methods that change it are called by one thread at a time.
+ * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
+ * end earlier than before; the group supplies the missing frames. {@link #force} returns the position up to which the
+ * replica does not depend on the group.
+ *
+ * <p>A replica that has led and must follow again is closed and reopened. The writes that it accepted and the group did
+ * not commit are then gone, because they were only in memory. At most one thread at a time may call the methods that
+ * change the replica.
  */
 public final class Replica implements AutoCloseable {
     private final Engine engine;
@@ -29,16 +35,15 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Opens or creates the replica in the config's directory. It follows, until it is told to {@link #lead}.
+     * Opens or creates the replica in the config's directory. It follows until {@link #lead} is called.
      *
-     * @param config of {@link Durability#PROCESS}; the sizes of its log segments must be the same on every
-     *     host of the group, and its heap segments must hold any value of the group; other settings may differ
-     * @param storeId what all replicas of the group, and no other store, are called
-     * @param forcedLsn what {@link #forcedPosition()} was known to be before; 0 when nothing is known. A power cut may
-     *     have taken any frame behind it and left later ones: the log then ends at the gap, and {@link #position()} says
-     *     where
-     * @throws StoreDirectoryException when the directory holds another store; nothing was changed
-     * @throws CorruptStoreException when a frame that was forced is damaged; nothing was changed
+     * @param config has {@link Durability#PROCESS}. The log segment size must be the same on every node of the group,
+     *     and a heap segment must hold any value of the group; other settings may differ
+     * @param storeId the id that all replicas of the group, and no other store, have
+     * @param forcedLsn a {@link #forcedPosition()} recorded earlier; 0 if none is known. A power failure may have lost
+     *     any frame after it and kept later ones. The log then ends at the gap, at {@link #position()}
+     * @throws StoreDirectoryException if the directory contains another store; nothing was changed
+     * @throws CorruptStoreException if an fsynced frame is damaged; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
     public static Replica open(StoreConfig config, long storeId, long forcedLsn) {
@@ -58,84 +63,90 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Reads every byte of the closed replica in the directory, as {@link DurableListStore#verify(Path,
-     * VerifyReport.Progress)} does of a store. A gap behind what was forced is no fault: the log ends there, and the host
-     * hears the rest again.
+     * Verifies the closed replica in the directory, as {@link DurableListStore#verify(Path, VerifyReport.Progress)}
+     * verifies a store. A gap after the fsynced part is not a fault: the log ends there, and the node receives the rest
+     * again.
      *
      * @param forcedLsn as for {@link #open}
-     * @throws StoreLockedException when it is open
-     * @throws StoreDirectoryException when there is no store
+     * @throws StoreLockedException if the replica is open
+     * @throws StoreDirectoryException if the directory contains no store
      */
     public static VerifyReport verify(Path directory, long forcedLsn, VerifyReport.Progress progress) {
         return OwnThread.call("verify " + directory, () -> Verifier.verifyReplica(directory, forcedLsn, progress));
     }
 
     /**
-     * The store, to read from at any time; what is read was committed by the group. Writes are refused with {@link
-     * NotLeaderException} until the replica leads.
+     * Returns the store, which may be read at any time. Reads return only writes that the group has committed. Writes
+     * are rejected with {@link NotLeaderException} until the replica leads.
      */
     public DurableListStore store() {
         return engine;
     }
 
-    /** Where the next frame goes: the first log position behind what the replica has. */
+    /** Returns the LSN of the next frame: the first position after the replica's log. */
     public long position() {
         return engine.position();
     }
 
     /**
-     * Repeats a frame that the group has committed. Returns when it has its place; what it did is seen once it is
-     * written to the log, very soon. Waits while the frame before is being written.
+     * Replays a frame that the group has committed. Returns once the frame has its place in the log. Its writes become
+     * visible shortly afterwards, once the frame is written. Waits while the previous frame is being written.
      *
-     * @param frame header and records, as {@link CommitLog#commit} got them
-     * @return whether it was new; false when the replica had it already
-     * @throws FrameRefusedException when it cannot be repeated; nothing was changed, unless it contradicts the contents:
-     *     then the store has failed
-     * @throws OutOfSpaceException when the disk has no room for it; try again when it has
-     * @throws StoreFailedException when the replica's files have failed; open it anew
+     * @param frame header and records, as passed to {@link CommitLog#commit}
+     * @return whether the frame was new; false if the replica already had it
+     * @throws FrameRefusedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
+     *     the contents: then the store has failed
+     * @throws OutOfSpaceException if the disk has no space for the frame; try again once it has
+     * @throws StoreFailedException if the replica's files have failed; reopen the replica
      */
     public boolean replay(ByteBuffer frame) {
         return engine.replay(frame);
     }
 
-    /** The size of a log segment, in bytes, as the replica was created: the same on every host of the group. */
+    /**
+     * Returns the size of a log segment in bytes, as fixed when the replica was created. It is the same on every node
+     * of the group.
+     */
     public int logSegmentBytes() {
         return engine.logSegmentBytes();
     }
 
-    /** Makes the replica the group's leader, and thereby writable, when every committed frame has been repeated. */
+    /**
+     * Makes the replica the group's leader, which accepts writes. Call it only after every committed frame has been
+     * replayed.
+     */
     public void lead(CommitLog group) {
         engine.lead(Objects.requireNonNull(group, "group"));
     }
 
-    /** Forces the log. Returns the position up to which this host's files have everything, whatever happens. */
+    /** Fsyncs the log. Returns the position up to which this node's files are complete, even after a power failure. */
     public long force() {
         return engine.force();
     }
 
-    /** Up to where the log is known to be forced, without forcing it. */
+    /** Returns the position up to which the log is known to be fsynced, without an fsync. */
     public long forcedPosition() {
         return engine.forcedLsn();
     }
 
-    /** Where the pieces of a replica's files go. */
+    /** Receives the pieces of a replica's files. */
     @FunctionalInterface
     public interface Pieces {
         /**
-         * Takes the next piece, of a mebibyte and a few bytes at most; waits while there is no room.
+         * Receives the next piece, of at most 1 MiB and a few bytes. Waits while the receiver has no space.
          *
-         * @param piece only until this returns
-         * @throws IOException when nobody wants any more
+         * @param piece valid only until this returns
+         * @throws IOException if the receiver wants no further pieces
          */
         void take(ByteBuffer piece) throws IOException;
     }
 
     /**
-     * Sends a copy of this replica's files while it is used, as {@link DurableListStore#backup} makes one: it has
-     * everything up to the returned position, and nothing that came later. {@link ReplicaCopy} takes the pieces.
+     * Sends a copy of this replica's files while it is in use, as {@link DurableListStore#backup} makes one. The copy
+     * contains everything up to the LSN in the report, and nothing later. {@link ReplicaCopy} receives the pieces.
      *
-     * @throws StoreIoException when the pieces are not wanted any more, or the log has no space to grow meanwhile
-     * @throws StoreClosedException when the replica is closed meanwhile
+     * @throws StoreIoException if the receiver wants no further pieces, or the log has no space to grow during the copy
+     * @throws StoreClosedException if the replica is closed during the copy
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
         Engine.checkMayWait("send");

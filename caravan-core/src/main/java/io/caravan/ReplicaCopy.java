@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a replica while they are received: {@link Replica#send} of another host makes the pieces, none of which is
- * trusted. What was received is no replica before it is {@linkplain #finish() finished}, and nobody has verified it then.
- * For one thread, which nobody interrupts.
+ * Receives the files of another node's replica, as sent by {@link Replica#send}. It does not trust the pieces. The
+ * result becomes a replica only after {@link #finish()}, which does not verify it. Not thread-safe; the calling thread
+ * must not be interrupted.
  */
 public final class ReplicaCopy implements AutoCloseable {
     private final Storage target;
@@ -28,7 +28,7 @@ public final class ReplicaCopy implements AutoCloseable {
      * Begins a copy.
      *
      * @param directory missing or empty
-     * @throws StoreDirectoryException when it holds anything, which stays as it is
+     * @throws StoreDirectoryException if the directory is not empty; its contents are not changed
      */
     public static ReplicaCopy begin(Path directory) throws IOException {
         FileStorage storage = FileStorage.openOrCreate(directory);
@@ -45,9 +45,9 @@ public final class ReplicaCopy implements AutoCloseable {
     }
 
     /**
-     * Takes the next piece.
+     * Receives the next piece.
      *
-     * @throws IOException when it does not follow the one before, or cannot be written
+     * @throws IOException if the piece does not follow the previous one, or cannot be written
      */
     public void take(ByteBuffer piece) throws IOException {
         ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);
@@ -84,7 +84,11 @@ public final class ReplicaCopy implements AutoCloseable {
         }
     }
 
-    /** Returns when all files are durable. There are no more pieces. */
+    /**
+     * Completes the copy after the last piece. All files and their names are durable when this returns.
+     *
+     * @throws IOException if the pieces end within a file
+     */
     public void finish() throws IOException {
         if (file != null) {
             throw new IOException("the pieces end within a file");

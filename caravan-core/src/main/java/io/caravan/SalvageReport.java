@@ -1,26 +1,26 @@
 package io.caravan;
 
 /**
- * What was salvaged from a damaged store.
+ * The result of salvaging a damaged store.
  *
- * @param lists lists in the new store
- * @param entries their entries, each of which was checked
- * @param bytes bytes of their values
- * @param lostEntries entries that are known to be missing, because their bytes do not check or are not there
- * @param losses losses that were told; 0 when everything came
+ * @param lists number of lists in the new store
+ * @param entries number of their entries, all of which were checked
+ * @param bytes total length of their values, in bytes
+ * @param lostEntries number of entries known to be missing, because their bytes fail the checksum or are gone
+ * @param losses number of losses reported; 0 if everything was salvaged
  */
 public record SalvageReport(long lists, long entries, long bytes, long lostEntries, long losses) {
 
     /**
-     * Something that did not come.
+     * Data that could not be salvaged.
      *
-     * @param id document id, when {@code first} applies
-     * @param first first sequence that is missing, or -1 when it is not known what a damaged place held
-     * @param last last one of the same kind
-     * @param reason what is wrong, and where
+     * @param id list id, if {@code first} applies
+     * @param first first missing sequence, or -1 if the contents of a damaged place are unknown
+     * @param last last missing sequence, or -1
+     * @param reason the problem and its location
      */
     public record Loss(long id, long first, long last, String reason) {
-        /** Damage to a place that may have held anything. */
+        /** Returns a loss whose contents are unknown. */
         public static Loss of(String reason) {
             return new Loss(CorruptStoreException.NOT_APPLICABLE, -1, -1, reason);
         }
@@ -33,7 +33,7 @@ public record SalvageReport(long lists, long entries, long bytes, long lostEntri
         }
     }
 
-    /** Is told of losses as they are found, and of the progress; on the thread that salvages. */
+    /** Receives losses as they are found, and the progress, on the thread that salvages. */
     public interface Listener extends VerifyReport.Progress {
         void lost(Loss loss);
     }

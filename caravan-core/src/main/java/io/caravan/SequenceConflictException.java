@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** A list's next sequence is not the one that a batch expected. Nothing was changed. */
+/** Rejects a batch because a list's next sequence is not the expected one. Nothing was changed. */
 public final class SequenceConflictException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
@@ -19,12 +19,12 @@ public final class SequenceConflictException extends CaravanException {
         return id;
     }
 
-    /** The next sequence that the batch named. */
+    /** Returns the next sequence that the batch expected. */
     public long expected() {
         return expected;
     }
 
-    /** The next sequence that the list has. */
+    /** Returns the actual next sequence of the list. */
     public long actual() {
         return actual;
     }

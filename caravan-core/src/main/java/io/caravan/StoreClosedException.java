@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** The store has been closed. Open it again to go on. */
+/** Reports a call on a closed store. Open the store again to continue. */
 public final class StoreClosedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

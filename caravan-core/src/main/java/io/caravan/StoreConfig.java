@@ -9,25 +9,28 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every setting of a durable store; immutable, validated when built, without I/O.
+ * The settings of a durable store. Immutable; validated by {@code build} without I/O.
  *
- * <p>The segment sizes shape the files, so they hold for a store's whole life: they are used when a store is created
- * and ignored when one is opened.
+ * <p>The segment sizes determine the file layout. They take effect when a store is created, and are ignored when it is
+ * opened again.
  */
 public final class StoreConfig {
-    /** The longest value that any store can take: a byte less than 32 MiB. */
+    /** The maximum length of a value in any store: 32 MiB minus one byte. */
     public static final int MAX_VALUE_BYTES = Region.MAX_LENGTH;
 
-    /** Granularity of the log and of every segment: 4 KiB, the block that a disk is assumed to write apart from others. */
+    /**
+     * The granularity of the log and of every segment: 4 KiB. A disk is assumed to write one block without affecting
+     * the others.
+     */
     public static final int BLOCK_BYTES = 4096;
 
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
-    /** What a frame's and a record's own bytes take beside the value, rounded up generously. */
+    /** Space for the headers of a frame and a record, rounded up generously. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
-    /** The settings, which nobody changes any more. */
+    /** The settings, which no longer change. */
     private final Builder set;
 
     private StoreConfig(Builder builder) {
@@ -68,19 +71,19 @@ public final class StoreConfig {
         }
     }
 
-    /** Starts a config for the store in this directory, which is created when it is missing. */
+    /** Returns a builder for the store in this directory, which is created if it is missing. */
     public static Builder builder(Path directory) {
         return new Builder(directory);
     }
 
-    /** The same settings for a store in another directory. */
+    /** Returns the same settings for a store in another directory. */
     public StoreConfig withDirectory(Path other) {
         Builder copy = new Builder(set);
         copy.directory = Objects.requireNonNull(other, "directory");
         return new StoreConfig(copy);
     }
 
-    /** Where the store's files are; nothing else may be in it. */
+    /** Returns the directory of the store's files, which may contain nothing else. */
     public Path directory() {
         return set.directory;
     }
@@ -93,39 +96,48 @@ public final class StoreConfig {
         return set.flushPolicy;
     }
 
-    /** Upper bound of the heap's files, in bytes. Values in the log that may have to move there count as well. */
+    /**
+     * Returns the maximum total size of the heap files, in bytes. Values in the log that may have to move to the heap
+     * also count.
+     */
     public long maxHeapBytes() {
         return set.maxHeapBytes;
     }
 
-    /** Greatest length of one value, in bytes. */
+    /** Returns the maximum length of a value, in bytes. */
     public int maxValueBytes() {
         return set.maxValueBytes;
     }
 
-    /** Size of each of the two log buffers, in bytes: the bound on memory held by writes that are not durable yet. */
+    /**
+     * Returns the size of each of the two log buffers, in bytes. They bound the memory of writes that are not durable
+     * yet.
+     */
     public int logBufferBytes() {
         return set.logBufferBytes;
     }
 
-    /** Size of one log segment file, in bytes. */
+    /** Returns the size of a log segment file, in bytes. */
     public int logSegmentBytes() {
         return set.logSegmentBytes;
     }
 
-    /** Size of one heap segment file, in bytes. */
+    /** Returns the size of a heap segment file, in bytes. */
     public int heapSegmentBytes() {
         return set.heapSegmentBytes;
     }
 
-    /** A checkpoint starts no earlier than this many log bytes after the last. */
+    /**
+     * Returns the minimum number of log bytes between two checkpoints. A checkpoint that frees needed space starts
+     * earlier.
+     */
     public long checkpointFloorBytes() {
         return set.checkpointFloorBytes;
     }
 
     /**
-     * A checkpoint starts when the log since the last is at least this fraction of the index and of the heap that is
-     * used, of which 256 MiB count at most.
+     * Returns the size of the log since the last checkpoint at which the next one starts, as a fraction of the size of
+     * the last checkpoint plus the used bytes of the heap. The heap counts for at most 256 MiB.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;
@@ -135,22 +147,22 @@ public final class StoreConfig {
         return set.heapPressureListener;
     }
 
-    /** Used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
+    /** Returns the used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
     public double heapUsedMark() {
         return set.heapUsedMark;
     }
 
-    /** Fragmentation at which the listener is notified. */
+    /** Returns the fragmentation at which the listener is notified. */
     public double heapFragmentationMark() {
         return set.heapFragmentationMark;
     }
 
-    /** Where the store's futures complete; null for a thread of the store's own. */
+    /** Returns the executor on which the store's futures complete; null for a thread of the store. */
     public @Nullable Executor futureExecutor() {
         return set.futureExecutor;
     }
 
-    /** Collects settings; every one has a default. */
+    /** Collects settings. Every setting has a default. */
     public static final class Builder {
         private Path directory;
         private Durability durability = Durability.SYNC;
@@ -171,7 +183,7 @@ public final class StoreConfig {
             this.directory = Objects.requireNonNull(directory, "directory");
         }
 
-        /** A copy of another, whose sizes that were not set are what the others need. */
+        /** Copies a builder, and derives the sizes that were not set from the other settings. */
         private Builder(Builder of) {
             directory = of.directory;
             durability = of.durability;
@@ -193,65 +205,77 @@ public final class StoreConfig {
             futureExecutor = of.futureExecutor;
         }
 
-        /** Default {@link Durability#SYNC}. */
+        /** Sets the durability of writes. Default {@link Durability#SYNC}. */
         public Builder durability(Durability level) {
             durability = Objects.requireNonNull(level, "durability");
             return this;
         }
 
-        /** Default {@link FlushPolicy#immediate()}. */
+        /** Sets the flush policy. Default {@link FlushPolicy#immediate()}. */
         public Builder flushPolicy(FlushPolicy policy) {
             flushPolicy = Objects.requireNonNull(policy, "flushPolicy");
             return this;
         }
 
-        /** From one heap segment to 2 TiB; default 1 TiB. */
+        /** Sets the maximum heap size: from one heap segment to 2 TiB; default 1 TiB. */
         public Builder maxHeapBytes(long bytes) {
             maxHeapBytes = Arguments.between(bytes, BLOCK_BYTES, 2048 * GIB, "maxHeapBytes");
             return this;
         }
 
-        /** From 1 byte to 32 MiB - 1; default 1 MiB. Buffers and segments grow with it unless they are set. */
+        /**
+         * Sets the maximum length of a value: from 1 byte to 32 MiB - 1; default 1 MiB. Buffer and log segment sizes
+         * that are not set grow with it.
+         */
         public Builder maxValueBytes(int bytes) {
             maxValueBytes = (int) Arguments.between(bytes, 1, MAX_VALUE_BYTES, "maxValueBytes");
             return this;
         }
 
-        /** From 8 KiB to 256 MiB, a multiple of 4 KiB; default 4 MiB or what {@code maxValueBytes} needs. */
+        /**
+         * Sets the log buffer size: from 8 KiB to 256 MiB, a multiple of 4 KiB. Default 4 MiB, or more if {@code
+         * maxValueBytes} requires it.
+         */
         public Builder logBufferBytes(int bytes) {
             logBufferBytes = (int) Arguments.between(bytes, 8 * KIB, 256 * MIB, "logBufferBytes");
             return this;
         }
 
-        /** From 16 KiB to 1 GiB, a multiple of 4 KiB; default 32 MiB or two log buffers. */
+        /**
+         * Sets the log segment size: from 16 KiB to 1 GiB, a multiple of 4 KiB. Default 32 MiB, or more if two log
+         * buffers are larger.
+         */
         public Builder logSegmentBytes(int bytes) {
             logSegmentBytes = (int) Arguments.between(bytes, 16 * KIB, GIB, "logSegmentBytes");
             return this;
         }
 
-        /** From 8 KiB to 1 GiB, a multiple of 4 KiB; default 64 MiB. */
+        /** Sets the heap segment size: from 8 KiB to 1 GiB, a multiple of 4 KiB; default 64 MiB. */
         public Builder heapSegmentBytes(int bytes) {
             heapSegmentBytes = (int) Arguments.between(bytes, 8 * KIB, GIB, "heapSegmentBytes");
             return this;
         }
 
-        /** Zero or more; default 64 MiB. */
+        /** Sets the minimum number of log bytes between two checkpoints: zero or more; default 64 MiB. */
         public Builder checkpointFloorBytes(long bytes) {
             checkpointFloorBytes = Arguments.notNegative(bytes, "checkpointFloorBytes");
             return this;
         }
 
-        /** Above 0 and at most 1; default 1. */
+        /**
+         * Sets the size of the log, as a fraction, at which a checkpoint starts: above 0 and at most 1; default 1. See
+         * {@code checkpointFraction()}.
+         */
         public Builder checkpointFraction(double fraction) {
             checkpointFraction = Arguments.fraction(fraction, "checkpointFraction");
             return this;
         }
 
         /**
-         * Has the listener notified of heap pressure.
+         * Sets a listener for heap pressure, and its thresholds.
          *
-         * @param usedMark above 0 and at most 1; 1 leaves the used fraction out of account
-         * @param fragmentationMark above 0 and at most 1; 1 leaves fragmentation out of account
+         * @param usedMark above 0 and at most 1; 1 disables the check of the used fraction
+         * @param fragmentationMark above 0 and at most 1; 1 disables the check of the fragmentation
          */
         public Builder heapPressure(double usedMark, double fragmentationMark, HeapPressureListener listener) {
             heapUsedMark = Arguments.fraction(usedMark, "usedMark");
@@ -261,10 +285,11 @@ public final class StoreConfig {
         }
 
         /**
-         * Where the futures of {@link ListStore} complete; by default on one thread of the store's own, in the order in
-         * which the store accepted the writes, and closing the store waits for it. An executor of several threads keeps
-         * no order; closing waits for none of the caller's. A future that the executor rejects completes on a store
-         * thread.
+         * Sets the executor on which the futures of {@link ListStore} complete. The default is one thread of the store,
+         * which completes them in the order in which the store accepted the writes, and for which {@code close} waits.
+         *
+         * <p>An executor with several threads preserves no order, and {@code close} does not wait for a caller's
+         * executor. If the executor rejects a completion, the future completes on a store thread.
          */
         public Builder futureExecutor(Executor executor) {
             futureExecutor = Objects.requireNonNull(executor, "futureExecutor");
@@ -272,9 +297,9 @@ public final class StoreConfig {
         }
 
         /**
-         * Checks the settings against each other.
+         * Returns the config, after checking that the settings are consistent.
          *
-         * @throws IllegalArgumentException naming the settings that do not fit together
+         * @throws IllegalArgumentException if settings do not fit together; the message names them
          */
         public StoreConfig build() {
             return new StoreConfig(new Builder(this));

@@ -1,6 +1,10 @@
 package io.caravan;
 
-/** A write or force of the log failed, which is final for this open store: what was acknowledged is safe, the rest is unknown. The cause is the first failure. Close the store, repair the disk, open it again. */
+/**
+ * Reports that a write or fsync of the store's files failed, or that an internal error left the store inconsistent.
+ * This open store cannot recover from it. Writes acknowledged at {@code SYNC} are safe; the outcome of all others is
+ * unknown. The cause is the first failure. Close the store, repair the disk, and open the store again.
+ */
 public final class StoreFailedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

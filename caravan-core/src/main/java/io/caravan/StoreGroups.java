@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a data directory holds: one store, or several {@linkplain GroupedStore groups}, each in a folder of its own. How
- * many there are is settled when the directory is made. With one, this is {@link DurableListStore} and nothing more.
+ * The stores of a data directory: one store, or several {@linkplain GroupedStore shards}, each in a directory of its
+ * own. Their number is fixed when the data directory is created. With one, this is just a {@link DurableListStore}.
  */
 public final class StoreGroups implements AutoCloseable {
-    /** The most groups of a directory. */
+    /** The maximum number of shards of a data directory. */
     public static final int MAX_GROUPS = 16;
 
     private final @Nullable GroupsFolder folder;
@@ -29,12 +29,12 @@ public final class StoreGroups implements AutoCloseable {
     }
 
     /**
-     * Opens what the config's directory holds, and makes it when there is nothing.
+     * Opens the stores in the config's directory, or creates them if it is empty.
      *
-     * @param config of each group's store; the directory is that of all of them
-     * @param groups from 1 to {@value #MAX_GROUPS}
-     * @throws StoreDirectoryException when the directory was made with another number of groups, lacks one of them, or
-     *     holds something else; nothing was changed
+     * @param config the settings of every shard; its directory is that of all of them
+     * @param groups number of shards, from 1 to {@value #MAX_GROUPS}
+     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks one of them, or
+     *     contains other files; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
     public static StoreGroups open(StoreConfig config, int groups) {
@@ -70,7 +70,10 @@ public final class StoreGroups implements AutoCloseable {
         }
     }
 
-    /** Making the groups was cut off before anything was written, unless somebody has taken the file away. */
+    /**
+     * Checks that the shards are empty. The file of their number is missing either because their creation was
+     * interrupted before the first write, or because the file was removed.
+     */
     private static void requireEmpty(Path directory, List<DurableListStore> stores) {
         if (stores.stream().anyMatch(store -> store.stats().lists() > 0)) {
             throw new StoreDirectoryException(directory + " has groups with documents, but its file " + FileNames.GROUPS
@@ -83,9 +86,10 @@ public final class StoreGroups implements AutoCloseable {
     }
 
     /**
-     * The folders of the stores that a directory holds, open or not: the directory itself, or that of each group.
+     * Returns the directories of the stores in a data directory, open or not: the data directory itself, or one for
+     * each shard.
      *
-     * @throws CorruptStoreException when the file that says how many groups there are is damaged
+     * @throws CorruptStoreException if the file with the number of shards is damaged
      */
     public static List<Path> folders(Path directory) {
         int groups = count(directory);
@@ -96,16 +100,20 @@ public final class StoreGroups implements AutoCloseable {
                         .toList();
     }
 
-    /** All of it as one store; closing that leaves the directory locked. */
+    /**
+     * Returns all shards as one store. Closing it does not release the lock of a data directory with several shards;
+     * {@link #close()} does.
+     */
     public ListStore store() {
         return store;
     }
 
     /**
-     * Copies it while it is used, as {@link DurableListStore#backup} does, one group after the other: each group's copy is
-     * as of a moment of its own, and of all moments none is before this was called.
+     * Backs up the open store, one shard after another, as {@link DurableListStore#backup} does. Each shard's copy is a
+     * consistent snapshot taken at some point after this call. The snapshots of the shards are not taken at the same
+     * point.
      *
-     * @return of several groups, sums
+     * @return the report; for several shards, each number is a sum
      */
     public BackupReport backup(Path target, BackupReport.Progress progress) {
         if (folder == null) {
@@ -138,7 +146,7 @@ public final class StoreGroups implements AutoCloseable {
         return all;
     }
 
-    /** Whether an attempt that was cut off may have left this, by its path in the copy. */
+    /** Whether this path in the copy may be left over from an interrupted backup. */
     private static boolean isOfCopy(String path) {
         int slash = path.indexOf('/');
         String first = slash < 0 ? path : path.substring(0, slash);
@@ -150,7 +158,7 @@ public final class StoreGroups implements AutoCloseable {
                 : group && FileNames.isOurs(path.substring(slash + 1));
     }
 
-    /** Closes all stores and lets go of the directory. Idempotent. */
+    /** Closes all stores and releases the directory. Idempotent. */
     @Override
     public void close() {
         closeAll(stores, folder);

@@ -1,6 +1,9 @@
 package io.caravan;
 
-/** The operating system refused something outside the log's write path, such as opening a file. The cause says what. */
+/**
+ * Reports an error of the operating system outside the log's write path, such as a failure to open a file. The cause
+ * gives the reason.
+ */
 public final class StoreIoException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

@@ -3,15 +3,15 @@ package io.caravan;
 import java.util.List;
 
 /**
- * How a store lies on disk. It is put together in small steps while the store goes on, so its figures are each right, but
- * not all of one moment.
+ * The layout of a store on disk. It is collected in small slices while the store is in use. Each number is correct for
+ * some moment, but not all for the same one.
  *
  * @param log the write-ahead log
- * @param heap the heap's segments, by their numbers
- * @param pinsComplete false when readers had pinned so much that not all of it was looked at: pinned bytes are more then
+ * @param heap the heap's segments, in the order of their numbers
+ * @param pinsComplete false if readers had pinned too much to visit all of it: the actual pinned bytes are then higher
  */
 public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete) {
-    /** Of a store that keeps nothing on disk. */
+    /** The layout of a store without files. */
     public static final StoreLayout EMPTY = new StoreLayout(new Log(0, 0, 0, 0, 0, 0, 0), List.of(), true);
 
     public StoreLayout {
@@ -21,13 +21,14 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
     /**
      * The log, whose segment files have consecutive numbers.
      *
-     * @param segmentBytes size of a segment's file
-     * @param firstSegment the first that a checkpoint still needs
-     * @param currentSegment the one that is written to
-     * @param lastSegment the last that is ready to be written to
-     * @param replayBytes about how much a recovery would replay
-     * @param checkpointAtBytes how much that will be when the next checkpoint begins
-     * @param movingBytes of entries that are in the log and not freed: the most that a checkpoint would move to the heap
+     * @param segmentBytes size of a segment file
+     * @param firstSegment first segment that a checkpoint still needs
+     * @param currentSegment segment that is being written
+     * @param lastSegment last segment that is ready to be written
+     * @param replayBytes approximate bytes that a recovery would replay
+     * @param checkpointAtBytes value of {@code replayBytes} at which the next checkpoint begins
+     * @param movingBytes bytes of entries in the log that are not freed: the most that a checkpoint would move to the
+     *     heap
      */
     public record Log(
             long segmentBytes,
@@ -41,17 +42,17 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
     /**
      * A segment of the heap.
      *
-     * @param number of its file, from 0
-     * @param totalBytes what entries can take up
-     * @param freeBytes in its holes
-     * @param holes how many there are
-     * @param largestHoleBytes the greatest of them
-     * @param pinnedBytes of entries that a read under way, or a checkpoint, keeps where they are
+     * @param number number of its file, from 0
+     * @param totalBytes bytes that entries can use
+     * @param freeBytes bytes of its holes
+     * @param holes number of its holes
+     * @param largestHoleBytes size of the largest hole
+     * @param pinnedBytes bytes of entries that cannot be freed because a read in progress or a checkpoint pins them
      */
     public record HeapSegment(
             int number, long totalBytes, long freeBytes, long holes, long largestHoleBytes, long pinnedBytes) {
 
-        /** Bytes of entries that are live, or not freed yet. */
+        /** Returns the bytes of entries that are live, or whose space is not reusable yet. */
         public long usedBytes() {
             return totalBytes - freeBytes;
         }

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** The directory's store is open elsewhere, in this process or another. */
+/** Reports that the store is already open, in this process or another. */
 public final class StoreLockedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

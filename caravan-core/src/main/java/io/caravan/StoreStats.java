@@ -1,29 +1,30 @@
 package io.caravan;
 
 /**
- * Counters since the store was opened, and gauges of one moment.
+ * Counters since the store was opened, and current gauges.
  *
- * @param name the store's name, which tells its directory and durability level
- * @param appends values accepted, those of batches included; likewise for trims and deletes
- * @param appendedBytes bytes of those values
+ * @param name the store's name, which contains its directory and durability level
+ * @param appends values accepted, including those of batches; likewise for trims and deletes
+ * @param appendedBytes total length of these values, in bytes
  * @param trims trims accepted
- * @param deletes deletions accepted
- * @param refusals writes that were refused, for whatever reason
- * @param failures failed checkpoints and failed attempts to grow, and one more when the store itself has failed
- * @param forces forces of the log
+ * @param deletes deletes accepted
+ * @param refusals writes rejected, for any reason
+ * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
+ * @param forces fsyncs of the log
  * @param logBytes bytes written to the log
  * @param batchRecords records per flush
- * @param forceNanos duration of one write and force of the log, in nanoseconds
- * @param ackNanos from a flush's first accepted write to its acknowledgement, in nanoseconds
- * @param recentAckNanos the same of the last five to ten seconds
- * @param lists lists that exist
+ * @param forceNanos duration of one write and fsync of the log, in nanoseconds
+ * @param ackNanos time from the first accepted write of a flush to its acknowledgement, in nanoseconds
+ * @param recentAckNanos the same for the last five to ten seconds
+ * @param lists number of lists
  * @param heap the heap's space
- * @param logBytesSinceCheckpoint about how many log bytes a recovery would have to replay
+ * @param logBytesSinceCheckpoint approximate number of log bytes that a recovery would replay
  * @param checkpoints checkpoints published
- * @param lastCheckpointNanos how long the last one took, in nanoseconds
- * @param pinnedReaders reads under way
- * @param lockNanos how long the store's one lock was held, in nanoseconds: each slice of background work, and one in 64
- *     of the other holds, among them appends and reads; what the operating system took from a thread meanwhile is in it
+ * @param lastCheckpointNanos duration of the last checkpoint, in nanoseconds
+ * @param pinnedReaders reads in progress
+ * @param lockNanos durations for which the store's lock was held, in nanoseconds: every slice of background work, and
+ *     one in 64 of the other holds, such as those of appends and reads. Includes time in which the operating system had
+ *     suspended the thread
  */
 public record StoreStats(
         String name,
@@ -48,31 +49,35 @@ public record StoreStats(
         Distribution lockNanos) {
 
     /**
-     * A histogram, read at its usual points; each is exact to about 6 percent.
+     * A histogram, read at the usual percentiles, each of which is accurate to about 6 percent.
      *
      * @param count number of values recorded
-     * @param mean their mean
-     * @param max the greatest one, exactly
+     * @param mean mean of the values
+     * @param max the exact maximum
      */
     public record Distribution(long count, double mean, long p50, long p90, long p99, long p999, long max) {
-        /** Nothing recorded. */
+        /** The distribution of no values. */
         public static final Distribution EMPTY = new Distribution(0, 0, 0, 0, 0, 0, 0);
     }
 
     /**
-     * The heap's space, in bytes. What was trimmed or deleted is neither used nor free until the next checkpoint.
+     * The heap's space, in bytes. Reclaimed space of trimmed or deleted entries is neither used nor free until the next
+     * checkpoint.
      *
-     * @param totalBytes sizes of the heap's files, which take up to so much of the disk
-     * @param usedBytes of entries that are live, or that readers still have pinned, in the heap or still in the log
-     * @param freeBytes of the heap's files
-     * @param largestHoleBytes the greatest contiguous free space
-     * @param segmentBytes what a whole segment offers: no hole is larger
+     * @param totalBytes sizes of the heap's files: the maximum disk space that they take
+     * @param usedBytes bytes of entries that are live or pinned by readers, in the heap or still in the log
+     * @param freeBytes free bytes of the heap's files
+     * @param largestHoleBytes the largest contiguous free space
+     * @param segmentBytes usable bytes of a segment: the maximum size of a hole
      */
     public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
-        /** Nothing at all. */
+        /** The space of an empty heap. */
         public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
-        /** 1 minus the ratio of the largest hole to the largest that the free bytes could make; 0 when nothing is free. */
+        /**
+         * Returns 1 minus the ratio of the largest hole to the largest hole that the free bytes could form; 0 if
+         * nothing is free.
+         */
         public double fragmentation() {
             long possible = Math.min(freeBytes, segmentBytes);
             return possible == 0 ? 0 : 1 - (double) largestHoleBytes / possible;

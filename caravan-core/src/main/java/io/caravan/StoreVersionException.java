@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** A file is of a format version that this release does not read. Nothing was changed. */
+/** Reports that this release cannot read the format version of a file. Nothing was changed. */
 public final class StoreVersionException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class StoreVersionException extends CaravanException {
         this.found = found;
     }
 
-    /** The version that the file names. */
+    /** Returns the format version of the file. */
     public int found() {
         return found;
     }

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** A read asked for entries that have been trimmed. Read again from {@link #firstSequence()}. */
+/** Rejects a read of entries that have been trimmed. To continue, read from {@link #firstSequence()}. */
 public final class TrimmedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ public final class TrimmedException extends CaravanException {
         this.firstSequence = firstSequence;
     }
 
-    /** Sequence of the first retained entry. */
+    /** Returns the sequence of the first retained entry. */
     public long firstSequence() {
         return firstSequence;
     }

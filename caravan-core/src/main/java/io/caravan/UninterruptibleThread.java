@@ -1,11 +1,12 @@
 package io.caravan;
 
 /**
- * A thread that cannot be interrupted, as those of a store are: an interrupt would close the file that the thread touches
- * next, and with the log's file the store would fail for good. Such threads call foreign code (callbacks, actions,
- * listeners), which may well restore an interrupt status that it has caught.
+ * A thread that ignores interrupts, as all store threads do. An interrupt would close the next file that the thread
+ * uses; if that is the log file, the store fails permanently. Store threads call foreign code (callbacks, actions,
+ * listeners), which may restore an interrupt status that it has caught.
  *
- * <p>A thread of yours that is one may do the store's work itself, see {@link ListStore.Group#closeAndFlush()}.
+ * <p>If an application's thread is of this class, it may make flushes itself; see {@link
+ * ListStore.Group#closeAndFlush()}.
  */
 public class UninterruptibleThread extends Thread {
 

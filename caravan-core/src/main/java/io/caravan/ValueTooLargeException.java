@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** A value, or a whole batch, is over the limit. Nothing was changed. */
+/** Rejects a value or batch that exceeds the limit. Nothing was changed. */
 public final class ValueTooLargeException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

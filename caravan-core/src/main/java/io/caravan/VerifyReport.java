@@ -3,14 +3,14 @@ package io.caravan;
 import java.util.List;
 
 /**
- * What a verification read, and every fault it found.
+ * The result of a verification: the data that was read, and all faults.
  *
- * @param checkpoints checkpoint files read
- * @param frames log frames read
- * @param lists lists in the full state
- * @param entries entries read, from the log and the heap
- * @param bytes bytes of their values
- * @param faults what is wrong, in the order found; empty when nothing is
+ * @param checkpoints number of checkpoint files read
+ * @param frames number of log frames read
+ * @param lists number of lists in the recovered state
+ * @param entries number of entries read, from the log and the heap
+ * @param bytes total length of their values, in bytes
+ * @param faults the faults in the order found; empty if the store is intact
  */
 public record VerifyReport(
         int checkpoints, long frames, long lists, long entries, long bytes, List<CaravanException> faults) {
@@ -19,7 +19,7 @@ public record VerifyReport(
         faults = List.copyOf(faults);
     }
 
-    /** The same, with other faults. */
+    /** Returns a copy of this report with other faults. */
     public VerifyReport withFaults(List<CaravanException> others) {
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, others);
     }
@@ -28,19 +28,22 @@ public record VerifyReport(
         return faults.isEmpty();
     }
 
-    /** Is called with the progress of a verification or a repair: when a step begins, and then about ten times a second at most. */
+    /**
+     * Receives the progress of a verification or a repair: once when a step begins, and then at most about ten times a
+     * second.
+     */
     @FunctionalInterface
     public interface Progress {
         /** Ignores the progress. */
         Progress NONE = (step, done, total) -> {};
 
         /**
-         * A step has come this far.
+         * Reports the progress of a step.
          *
-         * @param step what is being read: "checkpoints", "log" (its segments), "entries"; of a repair also "whole log"
-         *     (up to the damage) and "copies"
+         * @param step the data being read: "checkpoints", "log" (its segments), or "entries"; for a repair also "whole
+         *     log" (up to the damage) and "copies"; for a salvage "checkpoints", "log", or "lists"
          * @param done units read
-         * @param total units there are
+         * @param total total number of units
          */
         void at(String step, long done, long total);
     }

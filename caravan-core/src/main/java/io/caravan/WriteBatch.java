@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Operations over one or several lists that become durable together or not at all.
+ * Operations on one or several lists that take effect together or not at all.
  *
- * <p>Expectations are checked first, against the state before the batch; then the operations are performed in the order
- * given. A batch is a plain value: build it on one thread, hand it to {@link ListStore#write}, do not change it
- * afterwards. Values are copied by {@code write}, not before.
+ * <p>Expectations are checked first, against the state before the batch. Then the operations run in the given order. A
+ * batch is a plain value: build it on one thread, pass it to {@link ListStore#write}, and do not change it afterwards.
+ * {@code write} copies the values; adding them to the batch does not.
  */
 public final class WriteBatch {
 
@@ -23,16 +23,16 @@ public final class WriteBatch {
     /** Appends {@code value} to the list. */
     public record Append(long id, byte[] value) implements Operation {}
 
-    /** Drops the entries before {@code firstSequence}. */
+    /** Trims the entries before {@code firstSequence}. */
     public record Trim(long id, long firstSequence) implements Operation {}
 
     /** Deletes the list. */
     public record Delete(long id) implements Operation {}
 
-    /** The batch is refused unless the list's next sequence is {@code nextSequence}; 0 for a missing list. */
+    /** Rejects the batch unless the list's next sequence is {@code nextSequence}; 0 for a missing list. */
     public record Expectation(long id, long nextSequence) {}
 
-    /** What {@link #flushDelayNanos()} says of a batch that is flushed as the store's policy wants it. */
+    /** The value of {@link #flushDelayNanos()} for a batch that is flushed according to the store's policy. */
     public static final long BY_POLICY = -1;
 
     private final List<Operation> operations = new ArrayList<>();
@@ -42,7 +42,7 @@ public final class WriteBatch {
 
     private WriteBatch() {}
 
-    /** An empty batch. */
+    /** Returns an empty batch. */
     public static WriteBatch create() {
         return new WriteBatch();
     }
@@ -65,35 +65,43 @@ public final class WriteBatch {
         return this;
     }
 
-    /** Refuses the whole batch unless the list's next sequence is {@code nextSequence}, zero or more. */
+    /**
+     * Adds an expectation: the store rejects the entire batch unless the list's next sequence is {@code nextSequence},
+     * zero or more.
+     */
     public WriteBatch expect(long id, long nextSequence) {
         expectations.add(new Expectation(id, Arguments.notNegative(nextSequence, "nextSequence")));
         return this;
     }
 
     /**
-     * How durable the batch shall be before it is acknowledged, where the store's own level is stronger; without this,
-     * and at most, as durable as the store promises. The batch takes its place among the writes of every level all the
-     * same: what a crash takes back are the last writes, never one before another that is kept. So a batch is as durable
-     * as the strongest that was acknowledged after it, at the latest when the store has made a checkpoint or, if it is a
-     * {@link Durability#SYNC} one, {@link ListStore#flush()} has returned. A store that belongs to a group
-     * ({@link Replica}) commits every batch to the group before it acknowledges it.
+     * Sets the durability that the batch reaches before it is acknowledged. It takes effect only if it is weaker than
+     * the store's level, which is the default.
+     *
+     * <p>Batches of all levels keep their order: a crash loses only the last writes, and never a write that precedes a
+     * surviving one. A batch is therefore as durable as the strongest one acknowledged after it. It reaches full
+     * durability at the latest with the next checkpoint or, in a {@link Durability#SYNC} store, when {@link
+     * ListStore#flush()} returns.
+     *
+     * <p>A store in a replication group ({@link Replica}) commits every batch to the group before it acknowledges it.
      */
     public WriteBatch durability(Durability level) {
         durability = Objects.requireNonNull(level, "level");
         return this;
     }
 
-    /** The level that was asked for; {@link Durability#SYNC} when none was. */
+    /** Returns the requested level; {@link Durability#SYNC} if none was set. */
     public Durability durability() {
         return durability;
     }
 
     /**
-     * How long the batch may wait for others to share its flush, in place of the store's {@link FlushPolicy}: fewer forces,
-     * for a later acknowledgement. Writes that share a flush wait as long as the least patient of them, counted from the
-     * first; and no longer than until somebody reads one of their lists, asks for a {@linkplain ListStore#flush() flush},
-     * or needs the room.
+     * Sets the maximum time that the batch waits for others to share its flush, instead of the store's {@link
+     * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
+     *
+     * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush
+     * starts earlier if a read of one of their lists or a {@linkplain ListStore#flush() flush} waits for it, or a
+     * writer needs the space.
      *
      * @param delay from 0 to one minute
      */
@@ -102,17 +110,17 @@ public final class WriteBatch {
         return this;
     }
 
-    /** The delay that was asked for, in nanoseconds; {@link #BY_POLICY} when none was. */
+    /** Returns the requested delay in nanoseconds; {@link #BY_POLICY} if none was set. */
     public long flushDelayNanos() {
         return flushDelayNanos;
     }
 
-    /** The operations, in order; read-only. */
+    /** Returns the operations, in order; read-only. */
     public List<Operation> operations() {
         return Collections.unmodifiableList(operations);
     }
 
-    /** The expectations; read-only. */
+    /** Returns the expectations; read-only. */
     public List<Expectation> expectations() {
         return Collections.unmodifiableList(expectations);
     }

@@ -3,28 +3,35 @@ package io.caravan;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Is called exactly once with what became of a write that the store accepted.
+ * Receives the outcome of a write that the store accepted, in exactly one call.
  *
- * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must
- * not read, flush, checkpoint, back up or close the store, or wait for a future of a write, which would throw
- * {@link IllegalStateException}. A wait for what {@link CompletableFuture#allOf} makes of such futures is not noticed, and
- * never ends. What the callback throws is logged and changes nothing, an {@link Error} too.
+ * <p>The call comes on a store thread, in the order in which writes were accepted. It must be quick and must not block.
+ * It must not read, flush, checkpoint, back up or close the store, or wait for a future of a write; these throw {@link
+ * IllegalStateException}. A wait for the result of {@link CompletableFuture#allOf} of such futures is not detected, and
+ * never ends.
+ *
+ * <p>Anything that the callback throws, including an {@link Error}, is logged and has no other effect.
  */
 public interface WriteCallback {
 
     /**
-     * The write is durable at the store's {@link Durability} level, or at the weaker one that it asked for.
+     * Reports that the write is durable at the store's {@link Durability} level, or at the weaker one that it
+     * requested.
      *
-     * @param sequence what the method that took the callback says
+     * @param sequence the sequence, as defined by the method that took the callback
      */
     void success(long sequence);
 
-    /** The store failed before the write was durable. Whether a later open finds it is unknown. */
+    /**
+     * Reports that the store failed before the write was durable. The write may or may not be present when the store is
+     * opened again.
+     */
     void failure(CaravanException problem);
 
     /**
-     * A callback that completes a future with the sequence or with the problem, on the thread that calls it: what
-     * depends on the future is bound by what a callback may do. The futures that {@link ListStore} returns are not.
+     * Returns a callback that completes a future with the sequence or the failure, on the thread that calls it. Stages
+     * that depend on the future are subject to the rules of a callback, unlike those of the futures that {@link
+     * ListStore} returns.
      */
     static WriteCallback completing(CompletableFuture<Long> future) {
         return new WriteCallback() {

@@ -11,11 +11,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * A future of one write, or one that depends on such a future. A write's future completes on the store's executor for
- * futures, and not on the thread that calls callbacks, so that its dependents may read the store.
+ * The future of one write, or one that depends on such a future. Completes on the store's future executor rather than
+ * on the callback thread, so dependent stages may read from the store.
  *
- * <p>A wait for it is refused on the threads that complete it, directly or after the callbacks before it: it would never
- * end. The refusal does not reach futures that {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make.
+ * <p>A wait for it throws on the threads that complete it, or that call the earlier callbacks, because it would never
+ * end. Futures made by {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} lack this check.
  */
 final class WriteFuture<T> extends CompletableFuture<T> {
     private final Executor executor;
@@ -24,7 +24,7 @@ final class WriteFuture<T> extends CompletableFuture<T> {
         this.executor = executor;
     }
 
-    /** Starts a write; what it throws as a refusal becomes the future's problem. */
+    /** Starts a write. If the write is rejected, the future completes with its exception. */
     static CompletableFuture<Long> of(ListStore store, Consumer<WriteCallback> write) {
         WriteFuture<Long> future = new WriteFuture<>(store.futureExecutor());
         try {
@@ -45,7 +45,7 @@ final class WriteFuture<T> extends CompletableFuture<T> {
         return future;
     }
 
-    /** If the executor does not take the completion, the future completes here, late: better than never. */
+    /** Submits the completion to the executor. If the executor rejects it, the future completes on this thread. */
     private void handOver(Runnable completion) {
         try {
             executor.execute(completion);

@@ -1,9 +1,9 @@
 /**
- * Caravan's public interface: a durable store of append-only byte lists, one list per document.
+ * The public API of Caravan: a durable store of append-only lists of byte values, one list per document.
  *
- * <p>Start at {@link io.caravan.ListStore}, the contract, and {@link io.caravan.DurableListStore}, its durable
- * implementation; {@code ListStore.inMemory()} is the same without a disk, for tests. {@link
- * io.caravan.StoreConfig} holds every setting. All exceptions descend from {@link io.caravan.CaravanException}.
+ * <p>Start with the contract, {@link io.caravan.ListStore}, and its durable implementation, {@link
+ * io.caravan.DurableListStore}. {@code ListStore.inMemory()} opens a store without a disk, for tests. {@link
+ * io.caravan.StoreConfig} contains every setting. All exceptions extend {@link io.caravan.CaravanException}.
  */
 @NullMarked
 package io.caravan;

@@ -15,7 +15,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench all}: runs every suite in its own JVM, so that none affects the next. */
+/** {@code scripts/bench all}: runs every suite in its own JVM, so that the suites do not affect each other. */
 @Command(
         name = "all",
         mixinStandardHelpOptions = true,

@@ -8,13 +8,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whole directories: the stores that these programs create, keep as evidence and delete. */
+/** Operations on entire directories: the stores that these programs create, keep as evidence and delete. */
 public final class Directories {
     private Directories() {}
 
     /**
-     * Creates the directory in one that exists; there may be one already. Other than {@link Files#createDirectories}, it
-     * does not bring back a working directory that a signal has just had deleted.
+     * Creates the directory in an existing one, unless it exists. Unlike {@link Files#createDirectories}, this does not
+     * restore a working directory that a signal has just had deleted.
      */
     public static Path create(Path directory) throws IOException {
         return Files.isDirectory(directory) ? directory : Files.createDirectory(directory);

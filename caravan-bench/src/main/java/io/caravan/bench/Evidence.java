@@ -9,7 +9,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The seed of a program that looks for faults, and where it keeps what it has found: a mixin for its command. */
+/**
+ * The options of a program that searches for faults: its seed, and the directory for its findings. A mixin for its
+ * command.
+ */
 public final class Evidence {
     @Option(names = "--seed", paramLabel = "S", description = "seed of everything random; default: the time, printed")
     private long seed = System.currentTimeMillis();
@@ -35,12 +38,12 @@ public final class Evidence {
         }
     }
 
-    /** Looks for faults in an existing directory, and returns whether there are none. */
+    /** Searches for faults in an existing directory, and returns whether there are none. */
     public interface Search {
         boolean clean(Path work) throws IOException, InterruptedException;
     }
 
-    /** Runs the search in the directory, which is kept when it has found something. Returns the exit status. */
+    /** Runs the search in the directory, which is kept if the search finds a fault. Returns the exit status. */
     public int run(Search search) throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         Path work = directory == null

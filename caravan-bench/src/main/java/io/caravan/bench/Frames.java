@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Messages between a program and its child process: a length, a type, a body.
  *
- * <p>The writer hands each frame to the operating system before it returns, so the frame arrives whatever happens to
- * the process afterwards. The last frame of a killed writer may be cut off; the reader treats that as the end.
+ * <p>The writer hands each frame to the operating system before it returns, so the frame arrives even if the process
+ * then dies. The last frame of a killed writer may be cut off; the reader treats that as the end.
  *
  * <pre>
  *   0        4      5
@@ -43,7 +43,7 @@ public final class Frames {
             this.channel = channel;
         }
 
-        /** Returns when the operating system has the whole frame. */
+        /** Writes a frame, and returns when the operating system has all of it. */
         public synchronized void write(byte type, ByteBuffer body) throws IOException {
             int length = body.remaining();
             if (buffer.capacity() < HEADER_BYTES + length) {

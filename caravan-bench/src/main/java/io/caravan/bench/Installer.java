@@ -23,14 +23,16 @@ public final class Installer {
     /**
      * Creates an installer.
      *
-     * @param version of the program; a different installed version is replaced
+     * @param version version of the program; a different installed version is replaced
      */
     public Installer(Path home, String version) {
         this.home = home;
         this.version = version;
     }
 
-    /** The directory of what is installed under this name: beside these programs' own jar or classes; it may not exist. */
+    /**
+     * The directory of an installation under this name, next to these programs' own jar or classes; it may not exist.
+     */
     public static Path home(String name) {
         try {
             return Path.of(Installer.class
@@ -44,7 +46,7 @@ public final class Installer {
         }
     }
 
-    /** Returns why the installation failed; null when the program is installed. */
+    /** Returns the reason why the installation failed; null when the program is installed. */
     public @Nullable String run(Map<String, String> environment, List<List<String>> commands) throws IOException {
         Path mark = home.resolve(MARK);
         if (Files.exists(mark) && Files.readString(mark).equals(version)) {

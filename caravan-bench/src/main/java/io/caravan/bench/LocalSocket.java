@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A Unix domain socket over which child processes report.
  *
- * <p>What a child has written stays readable after the child is killed, because the kernel buffers it. So would a pipe,
- * but {@link Process} drains its pipes on its own thread when the process exits, in a race with the reader.
+ * <p>Bytes that a child has written stay readable after the child is killed, because the kernel buffers them. The same
+ * holds for a pipe, but {@link Process} drains its pipes on its own thread when the process exits, in a race with the
+ * reader.
  */
 public final class LocalSocket implements AutoCloseable {
     private static final long POLL_NANOS = 1_000_000;

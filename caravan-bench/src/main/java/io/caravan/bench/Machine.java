@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Describes the machine that a measurement ran on; figures mean little without it. */
+/** Describes the machine that a measurement ran on; numbers mean little without it. */
 public final class Machine {
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
     private static final String CPU_MODEL = "model name";

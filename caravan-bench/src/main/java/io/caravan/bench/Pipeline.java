@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matches replies to requests on a connection that answers in order. One thread sends, and the pipeline's own thread
+ * Matches replies to requests on a connection with replies in order. One thread sends, and the pipeline's own thread
  * receives.
  *
  * @param <R> a reply
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class Pipeline<R> {
     private static final long PATIENCE_SECONDS = 60;
 
-    /** Where replies come from. */
+    /** The source of replies. */
     @FunctionalInterface
     public interface Source<R> {
         /** The next reply; null at the end of the connection. */
@@ -87,7 +87,7 @@ public final class Pipeline<R> {
         void send() throws IOException;
     }
 
-    /** From now on, losing the connection is expected: waiting receivers are not notified. */
+    /** Expects the loss of the connection from now on: waiting receivers are not notified. */
     public void abandon() {
         abandoned = true;
     }

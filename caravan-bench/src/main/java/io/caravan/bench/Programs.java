@@ -28,7 +28,7 @@ public final class Programs {
                 .setExecutionExceptionHandler(Programs::handle);
     }
 
-    /** An I/O problem gets one line for the user; anything else is a bug and keeps its stack trace. */
+    /** Reports an I/O problem in one line for the user; anything else is a bug and keeps its stack trace. */
     private static int handle(Exception problem, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
         if (!(problem instanceof IOException)) {
             throw problem;

@@ -31,7 +31,7 @@ public final class ProgressLine {
         shownChars = line.length();
     }
 
-    /** Clears the line to make room for a result. */
+    /** Clears the line before a result is printed. */
     public void clear() {
         if (shownChars > 0) {
             terminal.print("\r" + " ".repeat(shownChars) + "\r");

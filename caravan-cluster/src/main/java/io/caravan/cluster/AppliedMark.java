@@ -14,22 +14,23 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Up to which Raft entry this host's store needs the Raft log no more, because the store's own files have everything,
- * forced. Kept in a small file, written after that force: an old one only means that some frames are heard again.
+ * The durable applied index: the last Raft entry whose effects are fsynced in the store's own files, so the Raft log up
+ * to it may be purged. It is kept in a small file that is written after the fsync. A stale file only means that some
+ * frames are replayed from the Raft log.
  *
- * <p>Raft is told of files that were received when it takes them over, and not before: a follower that seems to have them
- * is not asked whether it has, and Raft then waits for that question for ever.
+ * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported it earlier, the leader
+ * would not send InstallSnapshot again, and the follower would wait for it forever.
  *
- * <p>For one thread, but for {@link #durable()} and what Raft asks.
+ * <p>Not thread-safe, except for {@link #durable()} and the methods that Raft calls.
  */
 final class AppliedMark {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
     private static final int SUMMED_BYTES = 4 * Long.BYTES;
     private static final int BYTES = SUMMED_BYTES + Long.BYTES;
-    /** Marks need not be exact: one for so much log is kept. */
+    /** The log bytes between two kept entries; the index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
-    /** An entry, and where its frame ends in the store's log. The store's own files are what Raft calls a snapshot. */
+    /** An entry, and the LSN at which its frame ends in the store's log. The store's own files are Raft's snapshot. */
     record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
         @Override
         public TermIndex getTermIndex() {
@@ -45,13 +46,13 @@ final class AppliedMark {
     private final Path file;
     private final Deque<Applied> applied = new ArrayDeque<>();
     private volatile @Nullable Applied durable;
-    /** The same as {@link #durable}, unless files were received that Raft has not taken over. */
+    /** The same as {@link #durable}, unless a snapshot was received that Raft has not installed yet. */
     private volatile @Nullable Applied told;
 
     private volatile boolean untold;
     private int looksWhileUntold;
 
-    /** Reads the mark that the directory has, if any. */
+    /** Reads the applied index in the directory, if any. */
     AppliedMark(Path directory) throws IOException {
         this.file = directory.resolve("applied");
         this.durable = Files.exists(file) ? read() : null;
@@ -73,17 +74,17 @@ final class AppliedMark {
         return crc.getValue();
     }
 
-    /** The entry up to which the Raft log is needed no more, or null. */
+    /** Returns the entry up to which the Raft log is no longer needed, or null. */
     @Nullable
     Applied durable() {
         return durable;
     }
 
-    /** The store has taken the frame of an entry, which ends at this position of its log. */
+    /** Records that the store has written the frame of an entry, which ends at this LSN of its log. */
     void applied(TermIndex entry, long endLsn) {
         Applied known = durable;
         if (known != null && entry.getIndex() <= known.entry().getIndex()) {
-            // Files that were received have it.
+            // The received snapshot contains it.
             return;
         }
         Applied last = applied.peekLast();
@@ -92,7 +93,7 @@ final class AppliedMark {
         }
     }
 
-    /** The store's log is forced up to this position. */
+    /** Records that the store's log is fsynced up to this LSN. */
     void forced(long lsn) throws IOException {
         Applied newest = null;
         while (!applied.isEmpty() && applied.getFirst().endLsn() <= lsn) {
@@ -107,25 +108,28 @@ final class AppliedMark {
         }
     }
 
-    /** What Raft may know of this host's files. */
+    /** Returns the snapshot that Raft may see, or null. */
     @Nullable
     Applied told() {
         return told;
     }
 
-    /** Looks, and says whether files were received so many looks ago, and Raft has not taken them over. For one thread. */
+    /**
+     * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. For
+     * one thread.
+     */
     boolean isForgotten(int patience) {
         looksWhileUntold = untold ? looksWhileUntold + 1 : 0;
         return looksWhileUntold == patience;
     }
 
-    /** Raft takes over the files that were received. */
+    /** Records that Raft installs the received snapshot. */
     void tell() {
         told = durable;
         untold = false;
     }
 
-    /** The store was replaced by one that has everything up to this entry, forced. */
+    /** Records that the store was replaced by one that is complete up to this entry and fsynced. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);

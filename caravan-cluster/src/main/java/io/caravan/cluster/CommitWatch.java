@@ -5,26 +5,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that a host which leads comes further, by a look each election timeout.
+ * Detects a stalled leader: checks for progress once per election timeout.
  *
- * <p>When a connection ends after a follower has forced an entry, and before it has said so, Ratis takes the entry for
- * sent: it asks no more until it has a later one to send. Who waits for that entry, and proposes nothing before it is
- * committed, would wait for ever, though a majority has it. So when nothing has moved between two looks an empty entry is
- * proposed; what is heard of it is true of all before it.
+ * <p>If a connection ends after a follower has fsynced an entry but before it has confirmed it, Ratis considers the
+ * entry sent. It requests no confirmation until it has a later entry to send. A proposer that waits for each entry
+ * before it proposes the next would wait forever, although a majority has the entry. Therefore an empty entry is
+ * proposed if nothing has changed between two checks: its confirmation covers all earlier entries.
  *
- * <p>If nothing moves for long all the same, though the other hosts may answer, the term is ended: the next one makes the
- * connections anew, or is another host's. So ends a term, too, in which a host cannot apply what was committed before, as
- * its disk is full: it leads, and cannot serve.
+ * <p>If the group still does not progress for long, even though the other nodes may respond, the term is ended. The
+ * next term uses new connections, or has another leader. The term also ends if the leader cannot apply previously
+ * committed entries, for example because its disk is full: such a leader cannot serve requests.
  */
 final class CommitWatch {
     private static final Logger LOG = LoggerFactory.getLogger(CommitWatch.class);
 
-    /** The host that is watched. */
+    /** The watched node. */
     interface Leader {
-        /** Whether it leads, and waits: for what it has proposed, or for everything that was committed before its term. */
+        /** Whether it leads and is waiting: for its own proposals, or for the entries committed before its term. */
         boolean waits();
 
-        /** Everything that shows that the group moves. */
+        /** Returns the numbers that change when the group progresses. */
         List<Long> howFar();
 
         void proposeEmptyEntry();
@@ -36,13 +36,13 @@ final class CommitWatch {
     private final Leader leader;
     private final int patience;
     private List<Long> seen = List.of();
-    /** How many looks have found the group where it was. */
+    /** The number of consecutive checks without progress. */
     private int stood;
 
     /**
-     * For one host.
+     * Creates the watch of one node.
      *
-     * @param patience after so many looks without a move the term is ended
+     * @param patience the number of checks without progress after which the term is ended
      */
     CommitWatch(String self, Leader leader, int patience) {
         this.self = self;
@@ -50,7 +50,7 @@ final class CommitWatch {
         this.patience = patience;
     }
 
-    /** For one thread. */
+    /** Checks for progress. For one thread. */
     void look() {
         List<Long> now = leader.waits() ? leader.howFar() : List.of();
         stood = now.isEmpty() || !now.equals(seen) ? 0 : stood + 1;

@@ -8,25 +8,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells those who ask that this host leads: it has the group commit an empty entry, proposed after they have asked. One is
- * under way at a time, and the next one is for all who ask meanwhile. Thread-safe.
+ * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one is in
+ * flight; requests that arrive in the meantime share the next one. Thread-safe.
  */
 final class Confirmations {
     private final String self;
     private final Supplier<? extends CompletableFuture<?>> commitEmptyEntry;
     private final long timeoutMillis;
 
-    /** What those wait for who have asked since the entry under way was proposed; null when nobody has. */
+    /** Completes for the requests made since the entry in flight was proposed; null if there are none. */
     private @Nullable CompletableFuture<Void> next;
 
     private boolean underWay;
 
     /**
-     * For one host.
+     * Creates the confirmations of one node.
      *
-     * @param commitEmptyEntry proposes an entry; done when the group has committed it in the term in which it was proposed,
-     *     and this host has applied it
-     * @param timeoutMillis how long whoever asks may have to wait
+     * @param commitEmptyEntry proposes an entry; done when the group has committed it in the term in which it was
+     *     proposed, and this node has applied it
+     * @param timeoutMillis the maximum time that a caller waits
      */
     Confirmations(String self, Supplier<? extends CompletableFuture<?>> commitEmptyEntry, long timeoutMillis) {
         this.self = self;
@@ -34,7 +34,7 @@ final class Confirmations {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Done when an entry that was proposed later than this call is committed; fails with an {@link IOException}. */
+    /** Completes when an entry proposed after this call is committed; fails with an {@link IOException}. */
     CompletableFuture<Void> confirm() {
         CompletableFuture<Void> asked;
         synchronized (this) {

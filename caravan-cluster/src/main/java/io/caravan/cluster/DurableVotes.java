@@ -14,29 +14,32 @@ import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 
 /**
- * Makes votes durable. Ratis (3.3.0) forces the file with the term and the vote, and renames it, but does not force the
- * folder that has its name: after a power cut the old file may be there again, and the host may vote twice in a term. So
- * the folder is forced before the answer to a candidate leaves, and, for the host's own vote, before it acts as the leader
- * that it was elected ({@link #force}).
+ * Makes votes durable. Ratis (3.3.0) fsyncs the file with the term and the vote, and renames it, but does not fsync its
+ * directory. After a power failure the old file may be back, and the node may vote twice in a term. The directory is
+ * therefore fsynced before the reply to a candidate is sent. For the node's own vote, it is fsynced before the node
+ * acts as the elected leader ({@link #force}).
  */
 final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
-    /** Raft's folder, the group's in it, and that of the votes, which Raft makes when a host is first started. */
+    /** Raft's directory, the group's in it, and that of the votes, which Raft creates when a node first starts. */
     private static final int FOLDERS = 3;
 
     private final Path folder;
 
-    /** Votes that are in this folder. */
+    /** Creates the interceptor for the votes in this directory. */
     DurableVotes(Path folder) {
         this.folder = folder;
     }
 
-    /** The votes of a host are in its folder of the group. */
+    /** Returns the interceptor for a node's votes, which are in its directory of the group. */
     static DurableVotes of(GroupConfig config) {
         return new DurableVotes(
                 config.raftDirectory().resolve(config.group().toString()).resolve("current"));
     }
 
-    /** Makes the votes durable that were given until now, and the names of the folders that they are in. */
+    /**
+     * Fsyncs the directory of the votes and its parents, so that all votes until now and the directory names are
+     * durable.
+     */
     void force() throws IOException {
         Path each = folder.toAbsolutePath().normalize();
         for (int forced = 0; forced < FOLDERS && each != null; forced++) {

@@ -22,8 +22,8 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftPeerId;
 
 /**
- * Receives the files of the host that leads: asks it for each piece, as a client of the group that only reads. It is asked
- * whether it is ready to lead or not: without the host that is behind it may have no majority.
+ * Receives the leader's files by requesting each chunk, as a read-only client of the group. The leader need not be
+ * ready to lead: without the lagging node it may have no majority.
  */
 final class FileFetch implements AutoCloseable {
     private static final long LOOK_MILLIS = 100;
@@ -54,9 +54,9 @@ final class FileFetch implements AutoCloseable {
     }
 
     /**
-     * Receives a copy, and returns the entry up to which it has everything. Its files are durable then, and not verified.
+     * Receives a copy, and returns the entry up to which it is complete. Its files are then durable, but not verified.
      *
-     * @param folder missing
+     * @param folder a directory that does not exist yet
      */
     Applied receive(Path folder) throws IOException {
         try (ReplicaCopy copy = ReplicaCopy.begin(folder)) {
@@ -70,7 +70,7 @@ final class FileFetch implements AutoCloseable {
                 }
                 boolean piece = reply.kind() == Kind.PIECE;
                 number += piece ? 1 : 0;
-                // The next one comes while this one is written.
+                // Requests the next one while this one is written.
                 asked = ask(number);
                 if (piece) {
                     progress.accept(reply.readProgress());
@@ -94,7 +94,7 @@ final class FileFetch implements AutoCloseable {
                 }
                 return reply;
             } catch (TimeoutException again) {
-                // Looks whether the host is closing.
+                // Checks whether the node is closing.
             } catch (ExecutionException failed) {
                 throw new IOException(
                         "host " + leaderId + " cannot be asked for files: " + failed.getCause(), failed.getCause());

@@ -9,7 +9,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
-/** What hosts say to each other while one sends the other its files. Numbers are big-endian. */
+/** The messages by which a node receives another node's files. Numbers are big-endian. */
 final class FileMessage {
     private static final byte VERSION = 1;
     private static final int REQUEST_BYTES = 1 + 2 * Long.BYTES;
@@ -19,11 +19,11 @@ final class FileMessage {
     private FileMessage() {}
 
     /**
-     * Asks for a piece.
+     * A request for a chunk.
      *
-     * @param sending a number that the asking host makes up for one copy
-     * @param number of the piece; each is asked for once, and 0 begins the copy
-     * @param host who asks
+     * @param sending a number that the requesting node generates for one copy
+     * @param number the number of the chunk; each is sent once, and 0 begins the copy
+     * @param host the id of the requesting node
      */
     record Request(long sending, long number, String host) {
         ByteString encode() {
@@ -33,7 +33,6 @@ final class FileMessage {
             return UnsafeByteOperations.unsafeWrap(bytes);
         }
 
-        /** Reads what another host has sent. */
         static Request decode(ByteString message) throws IOException {
             ByteBuffer bytes = message.asReadOnlyByteBuffer();
             if (bytes.remaining() <= REQUEST_BYTES || bytes.remaining() > REQUEST_BYTES + MAX_HOST_BYTES) {
@@ -51,23 +50,25 @@ final class FileMessage {
         }
     }
 
-    /** What a reply is. */
+    /** The kind of a reply. */
     enum Kind {
-        /** Nothing is ready yet: ask for the same again. */
+        /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,
-        /** How much has been sent, how much there is to send, and a piece of {@link io.caravan.Replica#send}. */
+        /** The bytes sent, the bytes to send in total, and a chunk of {@link io.caravan.Replica#send}. */
         PIECE,
-        /** There are no more pieces; the term and number of an entry up to which the copy has all, and where its frame ends. */
+        /**
+         * The end of the copy: term and index of the entry up to which it is complete, and the LSN at which the entry's
+         * frame ends.
+         */
         END
     }
 
     /**
-     * An answer, whose bytes are as they were sent.
+     * A reply whose checksum was correct.
      *
-     * @param body its position is behind what was read of it
+     * @param body positioned after the bytes that were read
      */
     record Reply(Kind kind, ByteBuffer body) {
-        /** Reads what another host has sent. */
         static Reply decode(ByteString message) throws IOException {
             ByteBuffer bytes = message.asReadOnlyByteBuffer();
             if (bytes.remaining() < HEAD_BYTES || bytes.get(0) < 0 || bytes.get(0) >= Kind.values().length) {

@@ -19,16 +19,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gets this host the files of the one that leads, when Raft says that it must have them. Thread-safe. */
+/** Receives the leader's files when Raft requires this node to install a snapshot. Thread-safe. */
 final class FileReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(FileReceiver.class);
-    /** How long the leader may take to answer; it says in time that nothing is ready. */
+    /** The response timeout of the leader, which responds in time even if no chunk is ready. */
     private static final TimeDuration ANSWER = TimeDuration.valueOf(10, TimeUnit.SECONDS);
 
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final int MOST_DOUBLINGS = 8;
     private static final long LOOK_MILLIS = 50;
-    /** The log tells of each part of so many. */
+    /** The number of steps in which progress is logged. */
     private static final int STEPS = 4;
 
     private final GroupConfig config;
@@ -39,15 +39,15 @@ final class FileReceiver {
     private int failures;
     private long told;
 
-    /** What is replaced by the files. */
+    /** The store that the files replace. */
     interface Target {
-        /** Where they are received; missing. */
+        /** Returns the directory for the files, which does not exist yet. */
         Path begin() throws IOException;
 
         /**
-         * Makes them the store.
+         * Installs the files as the store.
          *
-         * @throws IOException when they cannot be; the store is as it was
+         * @throws IOException if that is impossible
          */
         void install(Path received, Applied copied) throws IOException;
     }
@@ -63,15 +63,15 @@ final class FileReceiver {
         });
     }
 
-    /** How much of the files is here; empty when none are received. */
+    /** Returns how much of the files has arrived; empty if none are being received. */
     Optional<GroupMember.FileProgress> progress() {
         return Optional.ofNullable(progress);
     }
 
     /**
-     * Receives the files, and makes them the store. Raft asks again when it fails.
+     * Receives the files and makes them the store. After a failure, Raft requests them again.
      *
-     * @return completes with the entry up to which the store has everything then
+     * @return completes with the entry up to which the store is then complete
      */
     CompletableFuture<TermIndex> receive(RaftPeer leader) {
         CompletableFuture<TermIndex> result = new CompletableFuture<>();
@@ -109,7 +109,7 @@ final class FileReceiver {
         }
     }
 
-    /** Gives way to closing. */
+    /** Delays a retry after failures; returns early if the node is closing. */
     private void pauseAfterFailures() throws IOException {
         long millis = failures == 0 ? 0 : FIRST_PAUSE_MILLIS << Math.min(failures - 1, MOST_DOUBLINGS);
         try {
@@ -142,7 +142,7 @@ final class FileReceiver {
         }
     }
 
-    /** Returns when nothing is received any more. The host is closing. */
+    /** Waits until no more files are received. Called when the node is closing. */
     void awaitEnd(long seconds) throws IOException, InterruptedException {
         thread.shutdown();
         if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {

@@ -20,30 +20,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends this host's files to hosts that are behind what the group's Raft log keeps. Each asks for them piece by piece;
- * the copy is made while it is asked for, so that no second one lies on this host's disk. Until the host has caught up,
- * the Raft log is kept from the entry on that its copy has. Thread-safe.
+ * Sends this node's files to nodes that lag behind the retained Raft log. Each requests them chunk by chunk. The copy
+ * is produced while it is requested, so no second one occupies this node's disk. Until the other node has caught up,
+ * the Raft log is kept from the copy's entry on. Thread-safe.
  */
 final class FileSender {
     private static final Logger LOG = LoggerFactory.getLogger(FileSender.class);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** The log tells of each part of so many. */
+    /** The number of steps in which progress is logged. */
     private static final int STEPS = 4;
 
     private final String self;
     private final Source source;
     private final Map<String, SentFiles> copies = new ConcurrentHashMap<>();
 
-    /** Where files come from. */
     interface Source {
-        /** The replica that is copied. */
         Replica replica();
 
         /**
-         * Forces the replica's log, and has the copy {@linkplain SentFiles#startAt start} at an entry that the log has up
-         * to there; from then on the Raft log is kept from that entry on.
+         * Fsyncs the replica's log, and {@linkplain SentFiles#startAt starts} the copy at an entry that the log then
+         * covers. From then on, the Raft log is kept from that entry on.
          *
-         * @throws IOException when there is none yet
+         * @throws IOException if there is no such entry yet
          */
         Applied start(SentFiles copy) throws IOException;
     }
@@ -54,9 +52,9 @@ final class FileSender {
     }
 
     /**
-     * Answers a host's request.
+     * Handles a node's request.
      *
-     * @param led whether this host leads the one of this id
+     * @param led whether this node leads the one with this id
      */
     CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
         try {
@@ -106,7 +104,7 @@ final class FileSender {
         }
     }
 
-    /** Writes a line for each part. */
+    /** Logs each step of the progress. */
     private final class Told implements BackupReport.Progress {
         private final String host;
         private final SentFiles copy;
@@ -128,14 +126,14 @@ final class FileSender {
         }
     }
 
-    /** How much a host was sent of the copy that is under way; empty when there is none. */
+    /** Returns how much of its copy in progress a node was sent; empty if there is none. */
     Optional<GroupMember.FileProgress> progress(String host) {
         return Optional.ofNullable(copies.get(host))
                 .filter(copy -> !copy.ended().isDone())
                 .map(SentFiles::progress);
     }
 
-    /** How much of each copy that is under way was sent. */
+    /** Returns the bytes sent of each copy in progress. */
     List<Long> sentBytes() {
         return copies.values().stream()
                 .filter(copy -> !copy.ended().isDone())
@@ -143,7 +141,7 @@ final class FileSender {
                 .toList();
     }
 
-    /** The entry from which on the Raft log must be kept for hosts that are sent files; empty when there are none. */
+    /** Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are none. */
     OptionalLong firstHeld() {
         return copies.values().stream()
                 .map(SentFiles::start)
@@ -153,11 +151,11 @@ final class FileSender {
     }
 
     /**
-     * Forgets copies that failed, and those whose hosts need the log of that time no more: they have what this host had
-     * when it first looked after the copy's end, or are gone.
+     * Discards failed copies, and those whose receivers no longer need the log since the copy. Such a receiver has the
+     * entries that this node had at the first check after the copy's end, or is gone.
      *
-     * @param last the entry up to which this host has everything now
-     * @param committed what a host is known to have
+     * @param last the entry up to which this node is complete now
+     * @param committed the entry up to which a node is known to be complete
      */
     void forget(long last, ToLongFunction<String> committed, Predicate<String> gone) {
         copies.entrySet().removeIf(copy -> {
@@ -169,7 +167,7 @@ final class FileSender {
         });
     }
 
-    /** Ends all copies, because this host has something else to do. */
+    /** Fails all copies with this reason. */
     void stop(String why) {
         IOException reason = new IOException(why);
         List.copyOf(copies.values()).forEach(copy -> copy.fail(reason));

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The store's folder, and those beside it while the store is replaced by one that was received. What is received gets a
- * second name when it is whole: from then on it is the store, whatever becomes of the old one. A crash leaves files that
- * {@link #recover} finishes or clears away.
+ * The store's directory, and the directories next to it while a received snapshot replaces the store. A complete
+ * snapshot gets a second name: from then on it is the store, regardless of the old one. After a crash, {@link #recover}
+ * completes the replacement or deletes the leftovers.
  */
 final class Folders {
     private final Path store;
@@ -27,12 +27,12 @@ final class Folders {
         this.received = store.resolveSibling(store.getFileName() + ".received");
     }
 
-    /** Those beside the store's. */
+    /** Returns the directories next to the store's. */
     List<Path> beside() {
         return List.of(incoming, received);
     }
 
-    /** Before the store is opened: finishes what was begun, and forgets what was not received whole. */
+    /** Completes an interrupted replacement, and deletes an incomplete snapshot. Called before the store is opened. */
     void recover() throws IOException {
         forget();
         if (Files.isDirectory(received)) {
@@ -40,25 +40,25 @@ final class Folders {
         }
     }
 
-    /** Where files are received; nothing is there. */
+    /** Returns the directory for an incoming snapshot, which does not exist yet. */
     Path beginIncoming() throws IOException {
         forget();
         return incoming;
     }
 
-    /** Drops what was received and is not to be the store. */
+    /** Deletes the incoming snapshot, which will not become the store. */
     void forget() throws IOException {
         delete(incoming);
     }
 
-    /** Makes what was received the store. It is whole, forced and closed; the old store is closed. */
+    /** Installs the incoming snapshot, which must be complete, fsynced, and closed. The old store must be closed. */
     void install() throws IOException {
         Files.move(incoming, received, StandardCopyOption.ATOMIC_MOVE);
         takeReceived();
     }
 
     private void takeReceived() throws IOException {
-        // Or a power cut could take the name back and leave the deletion.
+        // Otherwise a power failure could undo the renaming and keep the deletion.
         force(store.resolveSibling("."));
         delete(store);
         Files.move(received, store, StandardCopyOption.ATOMIC_MOVE);
@@ -78,7 +78,10 @@ final class Folders {
         }
     }
 
-    /** Writes a file anew, or for the first time, so that it has all of this or, after a crash or a failure, is as before. */
+    /**
+     * Creates or replaces a file. After a crash or a failure, it has either the entire new content or its previous
+     * state.
+     */
     static void replace(Path file, ByteBuffer content) throws IOException {
         Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
         try (FileChannel channel = FileChannel.open(
@@ -92,7 +95,7 @@ final class Folders {
         force(file.resolveSibling("."));
     }
 
-    /** Makes the names in a folder durable. */
+    /** Fsyncs a directory, which makes the names in it durable. */
     static void force(Path folder) throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);

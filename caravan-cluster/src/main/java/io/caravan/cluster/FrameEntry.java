@@ -7,30 +7,29 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * A frame as an entry of the Raft log. Before the frame stands a head with the settings that all hosts of a group share.
- * Entries of builds without the head have the frame alone. Numbers are little-endian.
+ * A frame as an entry of the Raft log. A header before the frame contains the settings that all nodes of a group share.
+ * Entries of builds without the header consist of the frame alone. Numbers are little-endian.
  *
- * @param logSegmentBytes size of the leader's log segments; 0 when the entry does not say
+ * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not record it
  */
 record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
-    /** What a host must be able to read: the format of the store's files, and so of its frames. */
+    /** The format that a node must be able to read: that of the store's files, and so of its frames. */
     static final int FORMAT_LEVEL = FileHeader.NEWEST_VERSION;
 
     private static final int MAGIC_VALUE = 0x3145_5643;
     private static final int LEVEL = Integer.BYTES;
     private static final int SEGMENT_BYTES = LEVEL + Integer.BYTES;
-    /** Here stood the checksum of the frame before, which the frame itself has now. */
+    /** Formerly the checksum of the previous frame, which the frame itself now contains. */
     private static final int UNUSED = SEGMENT_BYTES + Integer.BYTES;
 
     private static final int CRC = UNUSED + Long.BYTES;
     private static final int HEAD_BYTES = CRC + Integer.BYTES;
 
-    /** The frame alone. */
+    /** Returns an entry that consists of the frame alone. */
     static FrameEntry plain(ByteBuffer frame) {
         return new FrameEntry(frame, 0);
     }
 
-    /** The entry's bytes. */
     byte[] encode() {
         ByteBuffer entry = ByteBuffer.allocate(HEAD_BYTES + frame.remaining()).order(ByteOrder.LITTLE_ENDIAN);
         entry.putInt(MAGIC_VALUE).putInt(FORMAT_LEVEL).putInt(logSegmentBytes).putLong(0);
@@ -39,10 +38,10 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     }
 
     /**
-     * Reads an entry.
+     * Decodes an entry.
      *
-     * @param place of the entry, in words
-     * @throws IllegalStateException when this build cannot read it
+     * @param place a description of the entry's place, for messages
+     * @throws IllegalStateException if this build cannot read it
      */
     static FrameEntry decode(String place, ByteBuffer bytes) {
         ByteBuffer entry = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
@@ -70,12 +69,11 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
         return (int) crc.getValue();
     }
 
-    /** Where a frame lies. */
     static long lsn(ByteBuffer frame) {
         return header(frame).getLong(FrameLayout.LSN);
     }
 
-    /** The first position behind the records of a frame. */
+    /** Returns the first position after the records of a frame. */
     static long endLsn(ByteBuffer frame) {
         return lsn(frame) + frame.remaining();
     }

@@ -10,22 +10,22 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one host must know of its group.
+ * The configuration of one node of a group.
  *
- * @param group names the group; all hosts have the same, and no other group does
- * @param self this host's id
- * @param hosts all hosts of a new group, this one included: three or five, so that a majority is left when one or two are
- *     lost. Later the group's Raft log says which hosts there are; this host must be among these all the same
- * @param store the replica, of {@link Durability#PROCESS}; its log segments have the same size on every host. Buffers and
- *     the limit of values may differ, as while they are changed host by host: each host takes from clients what it is set
- *     to, and from the group all that was committed
- * @param raftDirectory where the Raft log is; on a disk that keeps what was forced
- * @param election how long a follower waits for its leader before it stands for election; twice that at most. Shorter
- *     finds a dead leader sooner, and mistakes a slow one for dead more often
- * @param keptLogBytes how much of the Raft log a host keeps for others that are behind, at least 1 MiB: a host that lacks
- *     more when it comes back is sent the store's files. What this host's own store still needs is kept besides
- * @param start whether this is the host's first start
- * @param tls how hosts prove who they are; null trusts whoever reaches the port
+ * @param group the id of the group; all nodes have the same, and no other group has it
+ * @param self this node's id
+ * @param hosts all nodes of a new group, including this one: three or five, so that a majority remains when one or two
+ *     are lost. Later, the group's Raft log determines the members, but this node must still be among these
+ * @param store the replica, with {@link Durability#PROCESS}; its log segments have the same size on every node. Buffers
+ *     and the maximum value size may differ, for example while they are changed node by node. Each node applies its own
+ *     limits to clients' writes, and accepts everything that the group has committed
+ * @param raftDirectory the directory of the Raft log, on a disk that keeps fsynced data
+ * @param election how long a follower waits for its leader before it starts an election, and at most twice that. A
+ *     shorter time detects a dead leader sooner, and mistakes a slow one for dead more often
+ * @param keptLogBytes how much of the Raft log a node keeps for nodes that lag, at least 1 MiB: a node that lacks more
+ *     when it comes back receives the store's files. The log that this node's own store still needs is kept in addition
+ * @param start whether this is the node's first start
+ * @param tls how nodes authenticate; null trusts every client that reaches the port
  */
 public record GroupConfig(
         UUID group,
@@ -37,43 +37,45 @@ public record GroupConfig(
         long keptLogBytes,
         Start start,
         @Nullable Tls tls) {
-    /** Which start of the host this is. */
+    /** The kind of a node's start. */
     public enum Start {
-        /** The first, in a new group whose other hosts have theirs, too; its directories must be empty. */
+        /**
+         * The first start, in a new group whose other nodes also start for the first time; its directories must be
+         * empty.
+         */
         CREATE,
         /**
-         * The first, in a group that is there already; its directories must be empty. The host waits until it is
+         * The first start, in a group that already exists; its directories must be empty. The node waits until it is
          * {@linkplain GroupMember#add added}.
          */
         JOIN,
         /**
-         * A later one. Empty directories are refused: a host that has forgotten what it acknowledged must not vote, or
-         * what it acknowledged may be lost.
+         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote,
+         * because those writes may then be lost.
          */
         AGAIN
     }
 
     /**
-     * The longest frame that a Raft entry may carry, in bytes: one value of the greatest length fits. It is the same for all
-     * hosts, so that each takes what any other proposes, whatever buffers it has itself.
+     * The maximum size of a frame in a Raft entry, in bytes: one value of the maximum size fits. It is the same for all
+     * nodes, so that each accepts the proposals of every other one, regardless of its own buffers.
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
-    /** Some minutes of many writes, and what is copied sooner than the files of a large store. */
+    /** Several minutes of heavy writing, and an amount that is copied faster than the files of a large store. */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
 
     private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;
 
-    /** For hosts in one rack. */
+    /** The default for nodes in one rack. */
     public static final Duration DEFAULT_ELECTION = Duration.ofSeconds(1);
 
     /**
-     * Files in PEM format. Hosts trust each other's certificates when this authority has signed them, and serve nobody
-     * else.
+     * Files in PEM format. Nodes trust certificates that this authority has signed, and reject all others.
      *
-     * @param key the host's private key, PKCS #8
-     * @param certificates its certificate, and those between it and the authority; names the address of the host
-     * @param authority whom to trust
+     * @param key the node's private key, PKCS #8
+     * @param certificates its certificate, which contains the node's address, and those between it and the authority
+     * @param authority the trusted authority
      */
     public record Tls(Path key, Path certificates, Path authority) {}
 
@@ -103,12 +105,12 @@ public record GroupConfig(
         }
     }
 
-    /** This host. */
+    /** Returns this node. */
     public Host selfHost() {
         return hosts.stream().filter(host -> host.id().equals(self)).findFirst().orElseThrow();
     }
 
-    /** What every replica of the group is called. */
+    /** Returns the store id of every replica of the group. */
     long storeId() {
         return group.getMostSignificantBits() ^ group.getLeastSignificantBits();
     }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the hosts of a group who leads it, one host at a time; whoever asks need not be one of them. The connection to a
- * host stays as long as it answers. For one thread.
+ * Queries the nodes of a group for its leader, one node at a time. The caller need not be a node. The connection to a
+ * node stays open as long as the node responds. Not thread-safe.
  */
 public final class GroupInquiry implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupInquiry.class);
@@ -34,18 +34,18 @@ public final class GroupInquiry implements AutoCloseable {
     private @Nullable RaftClient client;
 
     /**
-     * What a host says of its group.
+     * A node's view of its group.
      *
-     * @param hosts those that vote, in no order
-     * @param leader the id of the host that leads, as far as this one knows; null for none
+     * @param hosts the voting members, in no particular order
+     * @param leader the id of the leader, as far as the node knows; null if it knows of none
      */
     public record Answer(List<Host> hosts, @Nullable String leader) {}
 
     /**
-     * Prepares to ask.
+     * Creates an inquiry that connects at its first query.
      *
-     * @param tls what the hosts prove with who they are, and this one to them; null when they do without
-     * @param patience how long a host may take to answer
+     * @param tls the files by which the nodes and the caller authenticate to each other; null if TLS is not used
+     * @param patience the response timeout of a node
      */
     public GroupInquiry(UUID group, GroupConfig.@Nullable Tls tls, Duration patience) {
         this.group = group;
@@ -53,7 +53,7 @@ public final class GroupInquiry implements AutoCloseable {
         this.patience = TimeDuration.valueOf(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** What a host says; nothing when it does not answer in time, or is not of the group. */
+    /** Returns a node's view of its group; empty if the node does not respond in time or is not in the group. */
     public Optional<Answer> ask(Host host) {
         Optional<Answer> answer = reply(host)
                 .map(reply -> new Answer(
@@ -69,7 +69,7 @@ public final class GroupInquiry implements AutoCloseable {
         return answer;
     }
 
-    /** All that a host says. */
+    /** Returns everything that a node reports about its group. */
     Optional<GroupInfoReply> reply(Host host) {
         try {
             return Optional.of(clientOf(host)
@@ -82,7 +82,10 @@ public final class GroupInquiry implements AutoCloseable {
         }
     }
 
-    /** The facts that a host tells one that starts for the first time; nothing when it does not answer in time. */
+    /**
+     * Returns the facts that a node reports to one that starts for the first time; empty if it does not respond in
+     * time.
+     */
     Optional<HostFacts> facts(Host host, String asker) {
         try {
             RaftClientReply reply = clientOf(host)
@@ -124,7 +127,7 @@ public final class GroupInquiry implements AutoCloseable {
         };
     }
 
-    /** Ends the connection, if there is one. */
+    /** Closes the connection, if any. */
     @Override
     public void close() {
         RaftClient kept = client;

@@ -37,16 +37,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This host's part in a group: votes, keeps the Raft log, and has a replica of the store. Tells the listener when the
- * store may be used. Any thread may ask and close it.
+ * This node's membership in a group: it votes, keeps the Raft log, and has a replica of the store. Notifies the
+ * listener when the store may be used. Thread-safe.
  */
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
-    /** How long another host may take to become the leader. */
+    /** The maximum time for another node to become the leader. */
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
-    /** A host that has answered so lately can be reached, or within an election's time if that is longer. */
+    /**
+     * A node counts as reachable if it has responded within this time or within one election timeout, whichever is
+     * longer.
+     */
     private static final Duration HEARD = Duration.ofSeconds(2);
-    /** A leader without a majority notices it after two. */
+    /** The timeout of a confirmation, in election timeouts. A leader without a majority detects that after two. */
     private static final int CONFIRMATION_ELECTIONS = 4;
 
     private final GroupConfig config;
@@ -57,7 +60,7 @@ public final class GroupMember implements AutoCloseable {
     private final GroupStateMachine state;
     private final Membership membership;
     private final Confirmations confirmations;
-    /** How many entries this host has proposed whose fate it does not know yet. */
+    /** The number of entries that this node has proposed and whose outcome it does not know yet. */
     private final AtomicInteger underWay = new AtomicInteger();
 
     private final LeaderWatch watch;
@@ -87,26 +90,29 @@ public final class GroupMember implements AutoCloseable {
                 config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
     }
 
-    /** The hosts of a new group, which its log has from the first leader on. Who joins knows from the log only. */
+    /**
+     * Returns the nodes of a new group, which its log records from the first leader on. A node that joins gets them
+     * from the log only.
+     */
     private static List<RaftPeer> firstHosts(GroupConfig config) {
         return Files.exists(joinedMark(config))
                 ? List.of()
                 : config.hosts().stream().map(Membership::peer).toList();
     }
 
-    /** Is there when the host has joined a group, and so must not vote before the group says that it may. */
+    /** Returns the file that exists if the node joined a group, and so must not vote before the group admits it. */
     private static Path joinedMark(GroupConfig config) {
         return config.raftDirectory().resolve("joined");
     }
 
     /**
-     * Starts this host's part. Returns before there is a leader.
+     * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException when the directories are empty and it is not the first start, or are not and it is,
-     *     or hold another group's or store's files; or when it is the first start of a host that is one of the group
-     *     already, or whose settings do not fit those of the others
-     * @throws IOException when Raft cannot read its log or listen on its address, or when the host joins and none of the
-     *     others answers
+     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse; if
+     *     they hold the files of another group or store; or if this is the first start of a node that is already a
+     *     member, or whose settings differ from those of the others
+     * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
+     *     responds
      */
     public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
         requireRightStart(config);
@@ -126,14 +132,14 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Reads every byte of the replica of a host that is stopped, and reports every fault. What a power cut has taken of
-     * the log, and the host hears again when it is started, is none.
+     * Reads every byte of the replica of a stopped node, and reports every fault. Frames that a power failure removed
+     * from the log, and that the node replays from the Raft log at its next start, are not faults.
      *
      * @param store the replica's directory
-     * @param raftDirectory the host's; without a Raft log in it, nothing of the store counts as heard again
-     * @throws io.caravan.StoreLockedException when the host runs
-     * @throws StoreDirectoryException when there is no store
-     * @throws IOException when the Raft directory cannot be read
+     * @param raftDirectory the node's; if it contains no Raft log, no missing frame counts as replayable
+     * @throws io.caravan.StoreLockedException if the node is running
+     * @throws StoreDirectoryException if the directory contains no store
+     * @throws IOException if the Raft directory cannot be read
      */
     public static VerifyReport verify(Path store, Path raftDirectory, VerifyReport.Progress progress)
             throws IOException {
@@ -180,7 +186,7 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /** A host that was removed, and heard of it, is not let back in with what it had. */
+    /** Rejects a removed node that has learned of its removal, so that it cannot return with its old files. */
     private void requireMember() throws StoreDirectoryException {
         if (!Files.exists(joinedMark(config)) && membership.isWithoutThis()) {
             throw new StoreDirectoryException(
@@ -193,7 +199,7 @@ public final class GroupMember implements AutoCloseable {
         return host.id().equals(config.self());
     }
 
-    /** What may lie beside the store's folder, while the store is replaced by another host's files. */
+    /** Returns the directories that may exist next to the store's, while another node's files replace the store. */
     public static List<Path> foldersBeside(Path store) {
         return new Folders(store).beside();
     }
@@ -222,7 +228,7 @@ public final class GroupMember implements AutoCloseable {
         return commit(ByteString.EMPTY);
     }
 
-    /** Done when the group has committed the entry, in this host's term, and this host has applied it. */
+    /** Completes when the group has committed the entry in this node's term, and this node has applied it. */
     private CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
         underWay.incrementAndGet();
@@ -250,7 +256,7 @@ public final class GroupMember implements AutoCloseable {
         return exception != null ? exception : new IOException("Raft refused the entry: " + reply);
     }
 
-    /** Each is a call of its own: nothing is ever sent again, as its fate would be unknown. */
+    /** Creates a request with its own call id: no request is ever sent again, because its outcome would be unknown. */
     private RaftClientRequest request(ByteString frame) {
         return RaftClientRequest.newBuilder()
                 .setClientId(client)
@@ -262,35 +268,41 @@ public final class GroupMember implements AutoCloseable {
                 .build();
     }
 
-    /** The hosts of the group, as far as this one knows; in no order. Empty while this one waits to be added. */
+    /**
+     * Returns the members of the group, as far as this node knows, in no particular order. Empty while this node waits
+     * to be added.
+     */
     public List<Host> hosts() {
         return membership.hosts();
     }
 
     /**
-     * Adds a host that has been started to {@linkplain GroupConfig.Start#JOIN join}. It is sent what the group has, and
-     * votes once it has all but the last entries. Only on the leader. Returns when the host is one of the group, which the
-     * majority knows for good; that may take as long as to copy the store. If leadership is lost before, ask again.
+     * Adds a node that was started to {@linkplain GroupConfig.Start#JOIN join}. It receives the data of the group, and
+     * votes once it has all but the last entries. Call this on the leader only. Returns when a majority has durably
+     * recorded the new member, which may take as long as copying the store. If leadership is lost before that, call it
+     * again.
      *
-     * @throws IllegalArgumentException when there is a host with this id or address, or the majority would not be reachable
-     * @throws IOException when it did not come to it, with the reason
+     * @throws IllegalArgumentException if a node has this id or address already, or no majority would be reachable
+     * @throws IOException if the change failed or its outcome is unknown, with the reason
      */
     public void add(Host host) throws IOException {
         membership.make(new HostChange(null, host), this::answers);
     }
 
     /**
-     * Removes a host that has been stopped; if it is started again it hears of it, and leaves by itself. Only on the
-     * leader; as {@link #add}.
+     * Removes a node that was stopped; if it is started again, it learns of its removal, and leaves. Call this on the
+     * leader only. Otherwise the same as {@link #add}.
      *
-     * @throws IllegalArgumentException when there is no such host, it has answered within the last seconds, it is the one
-     *     that leads, or the majority would not be reachable
+     * @throws IllegalArgumentException if the group has no such node, the node has responded within the last seconds,
+     *     it is the leader, or no majority would be reachable
      */
     public void remove(String host) throws IOException {
         membership.make(new HostChange(host, null), this::answers);
     }
 
-    /** Adds a host in the place of one that has been stopped or is lost; as {@link #add} and {@link #remove}, in one step. */
+    /**
+     * Replaces a node that was stopped or lost by a new one; the same as {@link #add} and {@link #remove}, in one step.
+     */
     public void replace(String host, Host by) throws IOException {
         membership.make(new HostChange(host, by), this::answers);
     }
@@ -305,7 +317,7 @@ public final class GroupMember implements AutoCloseable {
         return other.silent() != null && other.silent().compareTo(lately) < 0;
     }
 
-    /** What this host, which leads, changes about the group's hosts at the moment, in words; empty when it is nothing. */
+    /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
     public Optional<String> hostChange() {
         return membership.underWay().map(change -> change + copied(change.joining()));
     }
@@ -315,12 +327,12 @@ public final class GroupMember implements AutoCloseable {
         return files == null ? "" : ", and has " + files.bytes() + " of " + files.total() + " bytes of the files";
     }
 
-    /** Whether the group has gone on without this host, which takes part no longer. Asks the others. */
+    /** Whether the group has removed this node, which no longer participates. Queries the other nodes. */
     public boolean removed() {
         return !takesPart() && membership.goesOnWithoutThis();
     }
 
-    /** The host that leads the group, as far as this one knows. */
+    /** Returns the leader of the group, as far as this node knows. */
     public Optional<Host> leader() {
         RaftPeerId leader = info().getLeaderId();
         return hosts().stream()
@@ -328,22 +340,22 @@ public final class GroupMember implements AutoCloseable {
                 .findFirst();
     }
 
-    /** The term that this host knows of: it rises with each election. */
+    /** Returns the term known to this node, which rises with each election. */
     public long term() {
         return info().getCurrentTerm();
     }
 
-    /** How many entries of the group this host has applied, about. */
+    /** Returns the approximate number of entries of the group that this node has applied. */
     public long appliedIndex() {
         return info().getLastAppliedIndex();
     }
 
-    /** How many entries the group has committed, as far as this host has heard. */
+    /** Returns the number of entries that the group has committed, as far as this node knows. */
     public long committedIndex() {
         return division().getRaftLog().getLastCommittedIndex();
     }
 
-    /** How many entries this host's Raft log keeps. */
+    /** Returns the number of entries in this node's Raft log. */
     public long keptEntries() {
         RaftLog log = division().getRaftLog();
         // An empty log has no start.
@@ -351,12 +363,13 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * How far a host is, as this one knows.
+     * The progress of a node, as far as this one knows.
      *
-     * @param committed the entries that it is known to have been told are committed, about
-     * @param silent since the leader last heard from it; null when this host is not the leader, or the host is this one
-     * @param files what it has of the files that it is sent, because it is behind what the Raft log keeps; null when it is
-     *     sent none, as far as this host knows, which the leader and the host itself do
+     * @param committed the approximate number of entries that the node is known to have learned to be committed
+     * @param silent the time since the leader last received anything from the node; null if this node is not the
+     *     leader, or is the node itself
+     * @param files how much has arrived of the files that the node receives because it lags behind the retained Raft
+     *     log; null if this node knows of none. Only the leader and the node itself know
      */
     public record Progress(
             Host host,
@@ -365,28 +378,32 @@ public final class GroupMember implements AutoCloseable {
             @Nullable FileProgress files) {}
 
     /**
-     * How far the copying of a store has come.
+     * The progress of copying a store.
      *
-     * @param bytes copied
-     * @param total that there are to copy, which grows with the store's log
+     * @param bytes the bytes copied
+     * @param total the bytes to copy, which grow with the store's log
      */
     public record FileProgress(long bytes, long total) {}
 
     /**
-     * Makes sure that this host leads. When the future is done, the store that the {@link LeadershipListener} was given
-     * last shows every change that any host of the group had acknowledged before this was called: reads of it that begin
-     * then are linearizable. (Without this, a leader that was replaced and does not know it yet shows what was true
-     * before.) It waits until the majority has an empty entry of the Raft log on disk, which all who ask at the same time
-     * share; so it costs about as much as a write.
+     * Confirms that this node leads. When the future completes, the store last passed to the {@link LeadershipListener}
+     * shows every write that any node of the group had acknowledged before this call. Reads of it that begin then are
+     * linearizable. (Without this, a leader that was replaced without its knowledge returns stale data.)
      *
-     * <p>Fails with an {@link IOException} when this host does not lead, leadership is lost, or no majority has answered
-     * within four election timeouts. Completes on a thread of Raft's, which must not be blocked.
+     * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
+     * that entry; its cost is about that of a write.
+     *
+     * <p>Fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority has responded
+     * within four election timeouts. Completes on a Raft thread, which must not be blocked.
      */
     public CompletableFuture<Void> confirmLeadership() {
         return confirmations.confirm();
     }
 
-    /** How far the hosts are. The leader knows of all, a follower of itself and what the leader has told it. */
+    /**
+     * Returns the progress of the nodes. The leader knows that of all nodes, a follower its own and what the leader has
+     * reported.
+     */
     public List<Progress> progress() {
         Map<RaftPeerId, Long> committed = RaftView.committed(division());
         Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
@@ -402,15 +419,16 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Has another host lead, once it has every entry. Only on the leader. Returns when it leads.
+     * Transfers leadership to another node once it has every entry. Call this on the leader only. Returns when the
+     * other node leads.
      *
-     * @param timeout how long it may take, once the majority has confirmed that this host leads; after that the group has
-     *     the leader that it elects, which may be this host again
-     * @throws IOException when it did not come to it, with the reason
+     * @param timeout the maximum time, once a majority has confirmed that this node leads; after that the group elects
+     *     a leader, which may be this node again
+     * @throws IOException if leadership was not transferred, with the reason
      */
     public void transferLeadership(String host, Duration timeout) throws IOException {
-        // Raft asks the other host on the connection that carries entries. While that host was away, gRPC waited longer
-        // and longer, in the end two minutes, before it tried the connection again. Only an entry ends the wait.
+        // Raft requests this on the connection that transmits entries. While the other node was away, gRPC lengthened
+        // its pause before each reconnection, up to two minutes. Only an entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
             failure = failure(server.transferLeadership(new TransferLeadershipRequest(
@@ -427,24 +445,24 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Keeps leadership away from this host, as for its maintenance, until this is undone or the host is started again: if
-     * it leads it hands leadership over, and when it is elected again, too. If no other host can lead, this one does.
+     * Keeps leadership away from this node, for example during maintenance, until this is undone or the node restarts.
+     * If it leads, or is elected again, it transfers leadership. If no other node can lead, this one does.
      *
-     * @return whether this host does not lead now
+     * @return false if this node leads now
      */
     public boolean drain(boolean now) {
         drained = now;
         return !info().isLeader() || now && handOver();
     }
 
-    /** Whether leadership is kept away from this host. */
+    /** Whether leadership is kept away from this node. */
     public boolean drained() {
         return drained;
     }
 
     /**
-     * Has the host that is furthest lead, of those that the leader, this one, has heard of lately: sooner than an election,
-     * which the others would hold if this one left. Returns whether another leads.
+     * Transfers leadership to the most up-to-date follower that has responded recently. This is faster than the
+     * election that would follow if this leader simply left. Returns whether another node leads.
      */
     public boolean handOver() {
         Optional<Progress> furthest = progress().stream()
@@ -464,8 +482,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Whether this host still takes part. False when it is closed, or has left by itself because it lacks a frame: close
-     * it and start it again.
+     * Whether this node still participates. False if it is closed, or has left on its own because it lacks a frame:
+     * close it and start it again.
      */
     public boolean takesPart() {
         try {
@@ -487,7 +505,7 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /** Stops: the listener lets go of the store, which is closed. Another host takes over leadership. */
+    /** Stops this node: the listener releases the store, which is then closed. Another node takes over leadership. */
     @Override
     public void close() throws IOException {
         watch.close();

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This host's replica: opened anew when it fails, and replaced when files were received. Whoever calls it holds the lock of
- * {@link GroupStateMachine}, where nothing else is said.
+ * This node's replica, which is reopened when it fails and replaced when a snapshot was received. Callers hold the lock
+ * of {@link GroupStateMachine} unless a method states otherwise.
  */
 final class GroupReplica {
     private static final Logger LOG = LoggerFactory.getLogger(GroupReplica.class);
@@ -35,8 +35,8 @@ final class GroupReplica {
     /**
      * Opens the replica.
      *
-     * @param closing gives up what is tried again and again
-     * @throws StoreDirectoryException when the store is not the one that the mark is of
+     * @param closing whether to end retries
+     * @throws StoreDirectoryException if the mark belongs to another store
      */
     GroupReplica(GroupConfig config, AppliedMark mark, BooleanSupplier closing) throws IOException {
         this.config = config;
@@ -56,7 +56,7 @@ final class GroupReplica {
         return opened;
     }
 
-    /** A store that was put back from an older copy lacks what the Raft log no longer has. */
+    /** Rejects a store that was restored from an older copy: it lacks entries that the Raft log no longer has. */
     private void requireReached(Replica opened, Applied durable) {
         if (opened.position() < durable.endLsn()) {
             long position = opened.position();
@@ -68,17 +68,19 @@ final class GroupReplica {
         }
     }
 
-    /** The replica as it is now; without the lock, too: it may be closed then. */
+    /** Returns the current replica. Does not require the lock; the replica may then be closed. */
     Replica now() {
         return replica;
     }
 
     /**
-     * Whether the store has the frame of this entry. Tries until it has: Raft counts on it. False when it is left out, as on
-     * every other host, because another frame that the group has committed has its place.
+     * Replays the frame of an entry, and returns whether the store has it. Retries until it has, because Raft relies on
+     * it. Returns false if the entry is skipped, as on every other node, because another committed frame has its
+     * position.
      *
-     * @param place of the entry, in words
-     * @throws IllegalStateException when the store cannot have it, or this host is closing: nothing may be applied after it
+     * @param place a description of the entry's place, for messages
+     * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
+     *     applied
      */
     boolean replay(String place, FrameEntry entry) {
         ByteBuffer frame = entry.frame();
@@ -91,7 +93,7 @@ final class GroupReplica {
                 if (!refused.placeTaken()) {
                     throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
                 }
-                // Whoever proposed it is not waiting any more.
+                // Its proposer is no longer waiting.
                 LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
                 return false;
             } catch (OutOfSpaceException full) {
@@ -106,7 +108,7 @@ final class GroupReplica {
         }
     }
 
-    /** The entry of a frame that this host's store leads with. */
+    /** Encodes the entry of a frame that this node's store leads with. */
     static byte[] entry(Replica leader, ByteBuffer frame) {
         return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }
@@ -122,7 +124,10 @@ final class GroupReplica {
         }
     }
 
-    /** A host that lacks a frame must not go on: it would lack what the group has acknowledged, and could be elected. */
+    /**
+     * Creates the exception that makes this node leave. Without the frame, it would lack acknowledged writes, and could
+     * still be elected.
+     */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
                 "host " + config.self() + " cannot apply entry " + place
@@ -131,7 +136,7 @@ final class GroupReplica {
                 cause);
     }
 
-    /** Waits a little. Returns false when the host is closing. */
+    /** Pauses before a retry. Returns false if the node is closing. */
     private boolean retryPause() {
         try {
             TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
@@ -146,7 +151,7 @@ final class GroupReplica {
         close();
         while (!closing.getAsBoolean()) {
             try {
-                // A replacement that failed halfway has left no store where it is to be.
+                // A replacement that failed halfway has left no store in its directory.
                 folders.recover();
                 replica = open();
                 return;
@@ -167,16 +172,16 @@ final class GroupReplica {
         }
     }
 
-    /** Where files can be received. */
+    /** Returns the directory for files to receive. */
     Path beginIncoming() throws IOException {
         return folders.beginIncoming();
     }
 
     /**
-     * Makes received files the store: verified first, so that the store stays as it is when they are not sound. After that
-     * the store has the entry, and this host has forgotten nothing that it had before; the mark says so last.
+     * Installs received files as the store. Verifies them first, so that the store stays unchanged if they are damaged.
+     * Afterwards the store has the entry and everything that it had before. The mark is written last.
      *
-     * @throws IOException when the files cannot be the store; it is as it was
+     * @throws IOException if the files cannot become the store
      */
     void install(Path received, Applied copied) throws IOException {
         long before = replica.position();
@@ -194,7 +199,7 @@ final class GroupReplica {
     private void requireSound(Path received, Applied copied, long before) throws IOException {
         try {
             long position;
-            // They end where they were forced: a gap in them is damage.
+            // Everything in them was fsynced, so a gap is damage.
             try (Replica copy =
                     Replica.open(config.store().withDirectory(received), config.storeId(), Long.MAX_VALUE)) {
                 copy.force();

@@ -47,12 +47,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What Raft tells this host: the committed entries, one after another, and whether it leads. Each entry is a frame, or
- * empty. A follower repeats the frame; the leader's own store waits for it.
+ * The Raft state machine of this node. Raft passes it the committed entries, one after another, and notifies it whether
+ * this node leads. Each entry is a frame, or empty. A follower replays the frame; on the leader, the store is waiting
+ * for it.
  *
- * <p>When leadership is lost the store is closed, and opened anew as a follower: what it accepted and the group did not
- * commit is gone with its memory. Changes of role take turns on a thread of their own; whoever uses the replica holds
- * this object's lock.
+ * <p>When leadership is lost, the store is closed and reopened as a follower: writes that it accepted and the group did
+ * not commit are discarded with its memory. Role changes run one at a time on a dedicated thread. Code that uses the
+ * replica holds this object's lock.
  */
 final class GroupStateMachine extends BaseStateMachine {
     private static final Logger LOG = LoggerFactory.getLogger(GroupStateMachine.class);
@@ -67,25 +68,27 @@ final class GroupStateMachine extends BaseStateMachine {
     private final FileReceiver receiver;
     private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
 
-    // Set when Raft initializes this, before anything else.
+    // Set when Raft initializes this object, before any other call.
     private volatile @Nullable RaftView raft;
     private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedMark mark;
     private volatile @Nullable SeenHosts seen;
     private @Nullable RaftLogKeeper keeper;
-    /** Where the last frame that was applied ends in the store's log. */
+    /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
-    /** The term in which the replica leads, or null; set under the lock, read without it by whoever ends the term. */
+    /**
+     * The term in which the replica leads, or null. Set under the lock, read without it by threads that end the term.
+     */
     private volatile @Nullable RaftCommitLog leading;
 
     private volatile boolean closing;
-    /** Closes this host, which leaves; null while it takes part. */
+    /** The thread that closes this node when it leaves; null while it participates. */
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
     /**
-     * The state of a host that takes no part yet.
+     * Creates the state of a node that does not participate yet.
      *
-     * @param givesWay when this host was elected, says whether another has taken leadership over instead
+     * @param givesWay called when this node was elected; returns whether another node has taken over leadership instead
      */
     GroupStateMachine(
             GroupConfig config,
@@ -151,18 +154,18 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Whether the entry is applied. What is not, because this host leaves or is closing, it hears again when it is started
-     * again.
+     * Applies an entry, and returns whether it was applied. Entries that are not applied because this node is leaving
+     * or closing are replayed from the Raft log at the next start.
      */
     private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
             FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
-            // Roles change no more when it closes; and nothing may be applied behind what was not.
+            // Roles no longer change once it closes, and no entry may be applied after one that was not.
             while (!closing && leaver.get() == null) {
                 if (applied(place, entry)) {
                     return true;
                 }
-                // An entry of another leader: this host leads no longer, and has not been told yet.
+                // An entry of another leader: this node no longer leads, and has not been notified yet.
                 resign("another host leads the group");
                 awaitRole();
             }
@@ -172,20 +175,21 @@ final class GroupStateMachine extends BaseStateMachine {
         return false;
     }
 
-    /** Returns false when the replica, which leads, must follow first. */
+    /** Applies an entry. Returns false if the replica leads, and must become a follower first. */
     private synchronized boolean applied(TermIndex place, @Nullable FrameEntry entry) {
         if (entry != null) {
             RaftCommitLog term = leading;
             if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
-            // What is left out has its place taken by a frame that was applied before: the store lacks nothing.
+            // An earlier frame occupies the position of a skipped one, so the store lacks nothing.
             if (term == null && !initialized(replica).replay(place.toString(), entry)) {
                 return true;
             }
             appliedLsn = FrameEntry.endLsn(entry.frame());
         }
-        // An entry without a frame only says that its leader led; the log of a group that writes nothing ends, too.
+        // An entry without a frame only shows that its leader led. It also counts, so that the log of an idle group is
+        // purged.
         initialized(mark).applied(place, appliedLsn);
         if (initialized(keeper).due(appliedLsn)) {
             inTurn(this::dropLog);
@@ -193,7 +197,7 @@ final class GroupStateMachine extends BaseStateMachine {
         return true;
     }
 
-    /** Returns when the changes of role that were asked for are through. */
+    /** Waits until the role changes requested so far are complete. */
     private void awaitRole() {
         try {
             roles.submit(() -> {}).get();
@@ -207,7 +211,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** What is there from initialization on. */
+    /** Returns a part that exists from initialization on. */
     private static <T> T initialized(@Nullable T part) {
         if (part == null) {
             throw new IllegalStateException("Raft has not initialized the group's state yet");
@@ -215,7 +219,7 @@ final class GroupStateMachine extends BaseStateMachine {
         return part;
     }
 
-    /** Forces the replica, and drops what the Raft log is needed for no more. */
+    /** Fsyncs the replica, and purges the entries of the Raft log that are no longer needed. */
     private void dropLog() {
         try {
             long durable = markForced().entry().getIndex();
@@ -229,7 +233,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Forces the replica. Returns the entry up to which its files have everything. */
+    /** Fsyncs the replica. Returns the entry up to which its files are complete. */
     private Applied markForced() throws IOException {
         initialized(replica).now().force();
         synchronized (this) {
@@ -243,7 +247,10 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Hosts that are behind what the Raft log keeps ask for files, and those that start for the first time for facts. */
+    /**
+     * Handles requests for files from nodes that lag behind the retained Raft log, and for facts from nodes that start
+     * for the first time.
+     */
     @Override
     public CompletableFuture<Message> query(Message request) {
         if (HostFacts.isQuestion(request.getContent())) {
@@ -261,7 +268,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 .encode();
     }
 
-    /** Remembers which of the other hosts have had entries. */
+    /** Records which other nodes have received entries. */
     void noteHosts() {
         try {
             initialized(seen)
@@ -274,18 +281,18 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** This host is behind what the leader's Raft log keeps, or joins. */
+    /** Called when this node lags behind the leader's retained Raft log, or joins. */
     @Override
     public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
         if (first.getIndex() <= 0) {
-            // Raft asks each host that joins; this one hears everything from the log.
+            // Raft notifies every node that joins; this one replays everything from the log.
             return CompletableFuture.completedFuture(null);
         }
         RaftPeerProto leader = role.getFollowerInfo().getLeaderInfo().getId();
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }
 
-    /** The store as files that others are sent, and that are replaced by those of others. */
+    /** The store as the source of the files for other nodes, and as the target of theirs. */
     private final class OwnStore implements FileSender.Source, FileReceiver.Target {
         @Override
         public Replica replica() {
@@ -295,7 +302,7 @@ final class GroupStateMachine extends BaseStateMachine {
         @Override
         public Applied start(SentFiles copy) throws IOException {
             markForced();
-            // As one with what dropLog() looks at, so that nothing is dropped in between.
+            // One step for dropLog(), so that no entry is purged in between.
             synchronized (GroupStateMachine.this) {
                 Applied start = Objects.requireNonNull(initialized(mark).durable());
                 copy.startAt(start);
@@ -321,12 +328,17 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** What a host has of the files that it is sent, as far as this host knows; null when it is sent none. */
+    /**
+     * Returns how much of the files sent to a node has arrived, as far as this node knows; null if none are being sent.
+     */
     GroupMember.@Nullable FileProgress files(String host) {
         return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
     }
 
-    /** The store was replaced already; Raft is about to drop its log and go on behind it. */
+    /**
+     * Called when a received snapshot has replaced the store, before Raft drops its log and continues after the
+     * snapshot.
+     */
     @Override
     public void pause() {
         initialized(mark).tell();
@@ -334,7 +346,7 @@ final class GroupStateMachine extends BaseStateMachine {
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
 
-    /** On the thread that applies entries. */
+    /** Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
         goOnBehind(Objects.requireNonNull(initialized(mark).durable()));
@@ -342,11 +354,11 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * A look, one each election timeout, at whether Raft has taken over the files that were received. If the leader was
-     * lost just then, and the next one could do without files, nobody asks for them, and this host takes no entries. When
-     * it is started again, it goes on behind the files.
+     * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader failed just
+     * then, and the next one does not require a snapshot, no leader requests the installation, and this node accepts no
+     * entries. After a restart, it continues from the snapshot.
      *
-     * @param patience after so many looks the host leaves
+     * @param patience the number of checks after which the node leaves
      */
     void lookAfterFiles(int patience) {
         if (initialized(mark).isForgotten(patience)) {
@@ -374,7 +386,7 @@ final class GroupStateMachine extends BaseStateMachine {
         resign("leadership is lost");
     }
 
-    /** Before this host, if it is the new leader, tells the others so. */
+    /** Called before this node, if it is the new leader, notifies the others. */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (leader.equals(member.getPeerId())) {
@@ -385,7 +397,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** It voted for itself. Raft ends this host's part when this throws. */
+    /** Fsyncs this node's vote for itself. If this throws, Raft ends this node's participation. */
     private void forceOwnVote() {
         try {
             DurableVotes.of(config).force();
@@ -398,8 +410,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends the term whose store waits for this proposal, as it has failed or its outcome is unknown. A late answer changes
-     * nothing: its frame has been committed, or its term is over.
+     * Ends the term whose store waits for this proposal, because the proposal failed or its outcome is unknown. A late
+     * result has no effect: its frame has been committed, or its term is over.
      */
     void proposalFailed(Proposal proposal, Throwable problem) {
         RaftCommitLog term = leading;
@@ -409,7 +421,7 @@ final class GroupStateMachine extends BaseStateMachine {
         proposal.fail(problem);
     }
 
-    /** Without the lock: it may be held by whoever waits for what this ends. */
+    /** Abandons the term. Does not take the lock, which may be held by a thread that this call unblocks. */
     private void resign(String why) {
         RaftCommitLog term = leading;
         if (term != null) {
@@ -418,7 +430,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Does it after the changes of role that were asked for before; not any more once the host is closing. */
+    /** Runs a role change after those requested before; ignored once the node is closing. */
     private void inTurn(Runnable change) {
         try {
             roles.execute(change);
@@ -474,22 +486,25 @@ final class GroupStateMachine extends BaseStateMachine {
                 return;
             }
         }
-        // Raft may take this host for the leader still, as only its store has failed.
+        // Raft may still consider this node the leader, because only its store has failed.
         inTurn(this::becomeLeader);
     }
 
-    /** Its log stays failed for good, though the cause may go, as when a full disk has room again. */
+    /**
+     * Called when Raft cannot write its log. The log stays failed even if the cause goes away, for example when a full
+     * disk has space again.
+     */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
         leave(new IllegalStateException("Raft cannot write the log of host " + config.self(), cause));
     }
 
     /**
-     * Ends this host's part in the group, which takes it for lost until it is started again. So it neither leads nor votes
-     * when its store lacks what it had, before it has heard that again.
+     * Ends this node's participation until it is restarted; the group considers it lost. A node whose store lacks data
+     * that it had therefore neither leads nor votes before it has replayed that data.
      */
     private void leave(IllegalStateException why) {
-        // Closing waits for the threads of roles and of entries, and this is one of them.
+        // Closing waits for the thread of roles and the thread of entries, and this is one of them.
         Thread thread = new Thread(this::endPart, "caravan-leave " + config.self());
         thread.setDaemon(true);
         if (!closing && leaver.compareAndSet(null, thread)) {
@@ -499,12 +514,12 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Whatever is tried again and again ends, and nothing of the sort is begun: Raft cannot close while it is. */
+    /** Stops all retry loops and prevents new ones; Raft cannot shut down while one is running. */
     void giveUp() {
         closing = true;
     }
 
-    /** Returns when a host that has left by itself is closed, or is not within a while. */
+    /** Waits until a node that has left on its own is closed; fails if that takes longer than a minute. */
     void awaitLeft() throws IOException {
         Thread thread = leaver.get();
         if (thread == null) {
@@ -529,13 +544,16 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** What shows that the group moves: how far this host and each of the others are, and the files that they are sent. */
+    /**
+     * Returns the numbers that change when the group progresses: the applied index of this node, the positions of the
+     * other nodes, and the bytes sent of each snapshot.
+     */
     List<Long> howFar() {
         List<Long> all = new ArrayList<>();
         try {
             DivisionInfo info = initialized(raft).division().getInfo();
             all.add(info.getLastAppliedIndex());
-            // Null, when leadership was lost a moment ago.
+            // Null if leadership was just lost.
             long[] others = info.getFollowerMatchIndices();
             if (others != null) {
                 Arrays.stream(others).forEach(all::add);

@@ -3,13 +3,13 @@ package io.caravan.cluster;
 import java.util.Objects;
 
 /**
- * A host of a group.
+ * A node of a group.
  *
- * @param id its name, which no other host of the group has or ever had: a host that has lost its files comes back under
- *     another
- * @param address where the other hosts reach it
+ * @param id its name, which no other node of the group has or has ever had: a node that lost its files returns under
+ *     another one
+ * @param address the address at which the other nodes reach it
  * @param port from 1 to 65535
- * @param note what the application says of the host, such as where it serves clients; the group keeps it with the host
+ * @param note data of the application about the node, such as its address for clients; the group keeps it with the node
  */
 public record Host(String id, String address, int port, String note) {
     public Host {
@@ -23,12 +23,12 @@ public record Host(String id, String address, int port, String note) {
         }
     }
 
-    /** A host of which there is nothing else to say. */
+    /** Creates a node with an empty note. */
     public Host(String id, String address, int port) {
         this(id, address, port, "");
     }
 
-    /** Address and port, as in {@code 10.0.0.1:7000}. */
+    /** Returns address and port, as in {@code 10.0.0.1:7000}. */
     String authority() {
         return address + ':' + port;
     }

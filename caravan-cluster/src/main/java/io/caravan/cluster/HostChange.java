@@ -5,20 +5,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of a group's hosts: one joins, one leaves, or one takes another's place.
+ * A membership change: a node joins, leaves, or replaces another.
  *
- * @param leaving the id of the host that leaves; null when none does
- * @param joining the host that joins; null when none does
+ * @param leaving the id of the node that leaves; null if none does
+ * @param joining the node that joins; null if none does
  */
 record HostChange(@Nullable String leaving, @Nullable Host joining) {
 
     /**
-     * Checks that a group can take the change.
+     * Checks whether a group can make the change.
      *
-     * @param hosts the group's, before the change
-     * @param leader the id of the one that leads
-     * @param reachable whether a host is known to answer
-     * @throws IllegalArgumentException when it cannot
+     * @param hosts the members before the change
+     * @param leader the id of the leader
+     * @param reachable whether a node is known to respond
+     * @throws IllegalArgumentException if it cannot
      */
     void check(List<Host> hosts, String leader, Predicate<String> reachable) {
         if (leaving != null) {
@@ -31,7 +31,7 @@ record HostChange(@Nullable String leaving, @Nullable Host joining) {
                 hosts.stream().map(Host::id).filter(id -> !id.equals(leaving)).toList();
         int joins = joining == null ? 0 : 1;
         int size = staying.size() + joins;
-        // Who joins answers, or the change does not come about.
+        // A joining node responds, or the change does not happen.
         long answering = joins + staying.stream().filter(reachable).count();
         if (2 * answering <= size) {
             throw new IllegalArgumentException("of the " + size + " hosts that the group would have only " + answering
@@ -48,8 +48,8 @@ record HostChange(@Nullable String leaving, @Nullable Host joining) {
             throw new IllegalArgumentException(
                     "host " + id + " leads: hand leadership to another host first, and ask that one");
         }
-        // If the leader were lost at the wrong moment, a host that runs could neither vote nor be elected, and its vote
-        // be needed. One that is stopped has its old entries, and is started again.
+        // If the leader failed at the wrong moment, a removed node that is running could neither vote nor be elected,
+        // although its vote is needed. A stopped node has its old entries, and can be started again to vote.
         if (reachable.test(id)) {
             throw new IllegalArgumentException(
                     "host " + id + " answered a moment ago: stop it first, and ask again some seconds later");
@@ -62,7 +62,7 @@ record HostChange(@Nullable String leaving, @Nullable Host joining) {
                 throw new IllegalArgumentException("the group has a host " + host.id() + " already, at "
                         + host.authority() + ": a new host needs an id of its own");
             }
-            // That of a host that leaves, too: it may come back.
+            // This includes the address of a node that leaves, because it may come back.
             if (host.authority().equals(joining.authority())) {
                 throw new IllegalArgumentException(
                         "host " + host.id() + " has the address " + host.authority() + " already");

@@ -7,19 +7,19 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * The answer of a host that another one asks before that one takes part for the first time. Numbers are big-endian.
+ * The response of a node to another one that participates for the first time. Numbers are big-endian.
  *
- * @param formatLevel of the frames that the host writes
- * @param logSegmentBytes of its store
- * @param hasSeenAsker whether the one that asks has had entries of the group already
+ * @param formatLevel the format level of the frames that the node writes
+ * @param logSegmentBytes the size of the log segments of its store
+ * @param hasSeenAsker whether the requesting node has already received entries of the group
  */
 record HostFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
-    /** Its first byte tells the question from a request for files. */
+    /** The first byte, which distinguishes this request from a request for files. */
     private static final byte KIND = 2;
 
     private static final int BYTES = 1 + 2 * Integer.BYTES + 1;
 
-    /** The question. */
+    /** Encodes the request. */
     static ByteString question(String asker) {
         return ByteString.copyFrom(new byte[] {KIND}).concat(ByteString.copyFromUtf8(asker));
     }
@@ -28,7 +28,7 @@ record HostFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
         return !message.isEmpty() && message.byteAt(0) == KIND;
     }
 
-    /** Who asks, by its id. */
+    /** Returns the id of the requesting node. */
     static String asker(ByteString question) {
         return question.substring(1).toString(StandardCharsets.UTF_8);
     }
@@ -39,7 +39,7 @@ record HostFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
         return UnsafeByteOperations.unsafeWrap(bytes.flip());
     }
 
-    /** Reads an answer. A later version may say more. */
+    /** Decodes a response. A later version may append fields. */
     static HostFacts decode(ByteString message) throws IOException {
         ByteBuffer bytes = message.asReadOnlyByteBuffer();
         if (bytes.remaining() < BYTES || bytes.get() != KIND) {

@@ -14,16 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks each election timeout, on a thread of its own, whether this host comes further: when it leads, with files, and while
- * none leads.
+ * Checks once per election timeout, on its own thread, whether this node progresses: as the leader, after it has
+ * received a snapshot, and while the group has no leader.
  */
 final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderWatch.class);
-    /** A group that has not moved for so many election timeouts, or so long if that is longer, gets another term. */
+    /**
+     * The number of election timeouts without progress after which the term is ended, or {@code STILL} if that is
+     * longer.
+     */
     private static final int STILL_ELECTIONS = 10;
 
     private static final Duration STILL = Duration.ofSeconds(10);
-    /** While no host leads, connections are made anew after so many looks: not each time, as elections go on over them. */
+    /**
+     * The number of checks without a leader after which connections are reset: not at each check, because elections use
+     * them.
+     */
     private static final int LOOKS_OF_A_CONNECTION = 4;
 
     private final GroupConfig config;
@@ -35,14 +41,14 @@ final class LeaderWatch implements CommitWatch.Leader, AutoCloseable {
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
     private final ScheduledExecutorService looks;
-    /** How often in a row no host led; of the thread that looks. */
+    /** The number of consecutive checks without a leader. Used by the checking thread only. */
     private int leaderless;
 
     /**
-     * For one host.
+     * Creates the watch of one node.
      *
-     * @param proposes whether it has proposed entries whose fate it does not know
-     * @param emptyEntry proposes an empty one
+     * @param proposes whether the node has proposed entries whose outcome is unknown
+     * @param emptyEntry proposes an empty entry
      */
     LeaderWatch(
             GroupConfig config,

@@ -2,18 +2,19 @@ package io.caravan.cluster;
 
 import io.caravan.DurableListStore;
 
-/** Learns whether this host leads its group; called on one thread, in turn. */
+/** Observes whether this node leads its group. Called on one thread, one call at a time. */
 public interface LeadershipListener {
     /**
-     * This host leads: the store takes writes. It has everything that the group has ever acknowledged.
+     * Called when this node leads: the store accepts writes. It contains every write that the group has ever
+     * acknowledged.
      *
-     * @param store stays the member's; do not close it
+     * @param store remains owned by the member; do not close it
      */
     void leads(DurableListStore store);
 
     /**
-     * This host leads no longer. The store that it was given has failed, or is about to be closed; return when nobody
-     * uses it any more.
+     * Called when this node no longer leads. The store that was passed to {@code leads} has failed or is about to be
+     * closed. Return only when it is no longer in use.
      */
     void follows();
 }

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which hosts the group has, as its Raft log says, and changes of that, one at a time. Thread-safe. */
+/** The members of the group, as recorded in its Raft log, and membership changes, one at a time. Thread-safe. */
 final class Membership {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
     private static final Duration ANSWER = Duration.ofSeconds(3);
@@ -54,9 +54,8 @@ final class Membership {
         this.group = RaftGroupId.valueOf(config.group());
     }
 
-    /** The host as Raft knows it. */
     static RaftPeer peer(Host host) {
-        // Ratis streams no data here, so the address for that has room for what the application says of the host.
+        // Ratis streams no data here, so the data stream address holds the application's note about the node.
         return RaftPeer.newBuilder()
                 .setId(host.id())
                 .setAddress(host.authority())
@@ -68,7 +67,7 @@ final class Membership {
         return host(peer.getRaftPeerProto());
     }
 
-    /** What {@link #peer} made, as it comes over the network. */
+    /** Decodes a node that {@link #peer} encoded, as received over the network. */
     static Host host(RaftPeerProto peer) {
         String authority = peer.getAddress();
         int colon = authority.lastIndexOf(':');
@@ -79,7 +78,10 @@ final class Membership {
                 peer.getDataStreamAddress());
     }
 
-    /** The hosts that vote, by the newest entry that says so; in no order. Empty while this host joins. */
+    /**
+     * Returns the voting members by the newest entry that records them, in no particular order. Empty while this node
+     * joins.
+     */
     List<Host> hosts() {
         return peers().stream().map(Membership::host).toList();
     }
@@ -88,10 +90,10 @@ final class Membership {
         return List.copyOf(division().getRaftConf().getCurrentPeers());
     }
 
-    /** Whether the group has gone on without this host, for good, as far as its own log says. */
+    /** Whether the group has permanently removed this node, as far as its own log records. */
     boolean isWithoutThis() {
         RaftConfiguration hosts = division().getRaftConf();
-        // While a change is under way both are there, and nobody knows which it will be.
+        // During a change both memberships exist, and it is unknown which one will remain.
         return hosts.getPreviousPeers().isEmpty()
                 && hosts.getCurrentPeers().stream()
                         .noneMatch(peer -> peer.getId().equals(server.getId()));
@@ -105,18 +107,18 @@ final class Membership {
         }
     }
 
-    /** The change that this host, which leads, is about to make. */
+    /** Returns the change that this node, the leader, is about to make. */
     Optional<HostChange> underWay() {
         return Optional.ofNullable(underWay.get());
     }
 
     /**
-     * Makes a change. Returns when the majority of the new hosts has it on disk; a host that joins has every entry but the
-     * last ones by then.
+     * Performs a change. Returns when a majority of the new members has it on disk. A node that joins then has all but
+     * the last entries.
      *
-     * @param reachable whether a host of the group is known to answer
-     * @throws IllegalArgumentException when the change makes no sense; nothing has changed
-     * @throws IOException when it did not come to it
+     * @param reachable whether a node of the group is known to respond
+     * @throws IllegalArgumentException if the change is invalid; nothing has changed
+     * @throws IOException if the change failed, or its outcome is unknown
      */
     void make(HostChange change, Predicate<String> reachable) throws IOException {
         if (!division().getInfo().isLeader()) {
@@ -140,10 +142,13 @@ final class Membership {
         }
     }
 
-    /** The address may be another host's, by another name: that one would be counted twice. */
+    /**
+     * Requires that the joining node responds with its own id. Another node may have this address under another id; it
+     * would then be counted twice.
+     */
     private void requireThere(Host joining) throws IOException {
         GroupInfoReply answer = ask(config, joining).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
-        // The reply's own server id is only what was asked for.
+        // The reply's own server id only repeats the id of the request.
         RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
         if (!id.toString().equals(joining.id())) {
             throw new IllegalArgumentException(
@@ -181,8 +186,8 @@ final class Membership {
     }
 
     /**
-     * Waits for a change. While a host catches up, Raft does not look whether the leader is still heard by a majority, as
-     * it does otherwise; so this does.
+     * Waits for a change. While a node catches up, Raft does not check whether the leader still reaches a majority, as
+     * it otherwise does. This method performs that check.
      */
     private RaftClientReply await(CompletableFuture<RaftClientReply> change) throws IOException {
         while (true) {
@@ -205,7 +210,7 @@ final class Membership {
         }
     }
 
-    /** Whether this host leads without a majority that it has heard of within the longest election timeout. */
+    /** Whether this leader has received nothing from a majority within the longest election timeout. */
     private boolean hasLostMajority() {
         long patienceMillis = RaftSettings.longestElectionMillis(config);
         RoleInfoProto role = division().getInfo().getRoleInfoProto();
@@ -224,7 +229,7 @@ final class Membership {
         return 2 * there <= voters.size();
     }
 
-    /** Ends this host's term. A change that is under way then fails. */
+    /** Ends this node's term. A change in progress then fails. */
     void stepDown() throws IOException {
         server.transferLeadershipAsync(new TransferLeadershipRequest(
                 ClientId.randomId(),
@@ -246,7 +251,7 @@ final class Membership {
                 + "; look at the group's hosts before you try again";
     }
 
-    /** Whether another host says that the group has gone on without this one. Takes some seconds if none answers. */
+    /** Whether another node reports that the group has removed this one. Takes several seconds if none responds. */
     boolean goesOnWithoutThis() {
         return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
@@ -258,7 +263,7 @@ final class Membership {
                 .isPresent();
     }
 
-    /** What another host says of the group; nothing when it does not answer, or does not know the group. */
+    /** Returns what another node reports about the group; empty if it does not respond, or is not in the group. */
     private static Optional<GroupInfoReply> ask(GroupConfig config, Host other) {
         try (GroupInquiry inquiry = new GroupInquiry(config.group(), config.tls(), ANSWER)) {
             return inquiry.reply(other);
@@ -266,11 +271,12 @@ final class Membership {
     }
 
     /**
-     * Refuses a host that is one of the group already, or may become one: it has had files, and what it acknowledged with
-     * them is lost if it votes without. Asks the others, which takes some seconds if none answers.
+     * Rejects a node that is already a member, or may become one: it has had files, and writes that it acknowledged
+     * with them are lost if it votes without them. Queries the other nodes, which takes several seconds if none
+     * responds.
      *
-     * @throws StoreDirectoryException when it is one
-     * @throws IOException when no host of the group answers
+     * @throws StoreDirectoryException if the node is a member
+     * @throws IOException if no node of the group responds
      */
     static void requireNewcomer(GroupConfig config) throws IOException {
         List<RaftConfigurationProto> known = config.hosts().stream()
@@ -294,11 +300,11 @@ final class Membership {
     }
 
     /**
-     * Refuses a first start with settings that do not fit those of the hosts that answer, or of a host of a new group that
-     * has had entries of it before: then the group is not new, and the host has lost its files. Asks the others, which takes
-     * some seconds for each that neither answers nor refuses the connection.
+     * Rejects a first start with settings that differ from those of the nodes that respond. Also rejects a node of a
+     * new group that has already received entries of it: the group is then not new, and the node has lost its files.
+     * Queries the other nodes, which takes several seconds for each that neither responds nor refuses the connection.
      *
-     * @throws StoreDirectoryException when it is one
+     * @throws StoreDirectoryException if the start is rejected
      */
     static void requireFirstStart(GroupConfig config) throws StoreDirectoryException {
         for (Host other : config.hosts()) {
@@ -315,7 +321,7 @@ final class Membership {
     }
 
     private static void requireFits(GroupConfig config, Host other, HostFacts facts) throws StoreDirectoryException {
-        // One that joins votes only once the group has it again; it may have been removed before.
+        // A node that joins votes only once it is a member again; it may have been removed before.
         if (facts.hasSeenAsker() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(
                     "host " + config.self() + " is one of the group already, as host " + other.id()
@@ -337,7 +343,7 @@ final class Membership {
         }
     }
 
-    /** As the other, of what another host says. */
+    /** Whether the membership that another node reports excludes this one permanently. */
     private boolean isWithoutThis(RaftConfigurationProto hosts) {
         return hosts.getPeersCount() > 0
                 && hosts.getOldPeersCount() == 0

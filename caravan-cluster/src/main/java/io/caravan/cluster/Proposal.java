@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** A frame that waits to be committed by the group. */
+/** A frame that waits until the group commits it. */
 final class Proposal {
     private final long lsn;
     private final int checksum;
@@ -38,7 +38,7 @@ final class Proposal {
         committed.completeExceptionally(problem);
     }
 
-    /** Returns when the group has committed it. Keeps the interrupt status. */
+    /** Waits until the group has committed the frame. Preserves the interrupt status. */
     void await() throws IOException {
         boolean interrupted = false;
         try {

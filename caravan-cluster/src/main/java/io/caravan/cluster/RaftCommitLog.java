@@ -8,20 +8,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One term of leadership: hands the frames of the leading store to the group, one at a time, and lets the store's flusher
- * wait until each is committed. Once abandoned it commits nothing more, and what waits fails.
+ * One term of leadership. Proposes the frames of the leading store to the group, one at a time, and blocks the store's
+ * flusher until each is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
  */
 final class RaftCommitLog implements CommitLog {
-    /** Hands an entry to Raft, which tells the proposal if it fails. */
+    /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
     private final BiConsumer<byte[], Proposal> propose;
-    /** Makes the entry of a frame. */
+    /** Encodes a frame as an entry. */
     private final Function<ByteBuffer, byte[]> entry;
 
     private @Nullable Proposal pending;
     private @Nullable Throwable abandoned;
     private byte @Nullable [] lastCommitted;
 
-    /** A term that begins. */
     RaftCommitLog(BiConsumer<byte[], Proposal> propose, Function<ByteBuffer, byte[]> entry) {
         this.propose = propose;
         this.entry = entry;
@@ -43,7 +42,10 @@ final class RaftCommitLog implements CommitLog {
         return proposal;
     }
 
-    /** The group has committed a frame. Returns whether it is the one that the store waits for, which then goes on. */
+    /**
+     * Handles a frame that the group has committed. Returns whether the store was waiting for this frame; it then
+     * continues.
+     */
     synchronized boolean committed(ByteBuffer frame) {
         Proposal proposal = pending;
         if (proposal == null || !proposal.isOf(frame)) {
@@ -56,7 +58,7 @@ final class RaftCommitLog implements CommitLog {
         return true;
     }
 
-    /** Ends the term for the store; the first reason counts. */
+    /** Ends the term for the store. Only the first reason is kept. */
     synchronized void abandon(Throwable why) {
         if (abandoned == null) {
             abandoned = why;
@@ -67,7 +69,7 @@ final class RaftCommitLog implements CommitLog {
         }
     }
 
-    /** Whether the store waits for this proposal, in this term. */
+    /** Whether the store is waiting for this proposal, in this term. */
     synchronized boolean waitsFor(Proposal proposal) {
         return pending == proposal;
     }
@@ -77,8 +79,8 @@ final class RaftCommitLog implements CommitLog {
     }
 
     /**
-     * The frame committed last, or null. The store writes it after it was told, so a store that fails meanwhile may lack
-     * it; all before it are written.
+     * Returns the last committed frame, or null. The store writes it after it is notified, so a store that fails in
+     * between may lack it. The store has written every earlier frame.
      */
     synchronized @Nullable ByteBuffer lastCommitted() {
         return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);

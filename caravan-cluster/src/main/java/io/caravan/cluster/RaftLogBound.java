@@ -10,10 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** How much of the Raft log is kept for hosts that are behind: the newest of its finished segments, up to so many bytes. */
+/** The retention limit of the Raft log for nodes that lag: its newest finished segments, up to a number of bytes. */
 final class RaftLogBound {
     private static final Pattern FINISHED = Pattern.compile("log_(\\d+)-(\\d+)");
-    /** So many segments fill the bound, about. */
+    /** The approximate number of segments that fill the bound. */
     private static final int SEGMENTS = 8;
 
     private static final long MOST_SEGMENT_BYTES = 128L << 20;
@@ -22,16 +22,16 @@ final class RaftLogBound {
     private final long keptBytes;
 
     /**
-     * A bound.
+     * Creates a bound.
      *
-     * @param segments the folder of the log's segments
+     * @param segments the directory of the log's segments
      */
     RaftLogBound(Path segments, long keptBytes) {
         this.segments = segments;
         this.keptBytes = keptBytes;
     }
 
-    /** How large the segments of a log with this bound are: it is dropped by whole ones. */
+    /** Returns the segment size of a log with this bound. The log is purged by complete segments. */
     static long segmentBytes(long keptBytes) {
         return Math.min(MOST_SEGMENT_BYTES, keptBytes / SEGMENTS);
     }
@@ -39,7 +39,7 @@ final class RaftLogBound {
     /** A finished segment. */
     private record Segment(long lastEntry, long bytes) {}
 
-    /** The last entry of those segments that are beyond the bound; -1 when there are none. */
+    /** Returns the last entry of the segments that exceed the bound; -1 if none does. */
     long lastBeyond() throws IOException {
         long bytes = 0;
         for (Segment segment : newestFirst()) {
@@ -57,7 +57,7 @@ final class RaftLogBound {
             for (Path file : files.toList()) {
                 Matcher name = FINISHED.matcher(file.getFileName().toString());
                 if (name.matches()) {
-                    // 0 bytes when it was dropped just now.
+                    // 0 bytes if it was purged just now.
                     found.add(new Segment(
                             Long.parseLong(name.group(2)), file.toFile().length()));
                 }

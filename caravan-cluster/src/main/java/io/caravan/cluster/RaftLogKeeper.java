@@ -9,8 +9,8 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Drops what is needed of the Raft log no more: entries that this host's files have and all others have heard of, and
- * those beyond the {@link RaftLogBound}, whoever lacks them. For one thread, but for {@link #due}.
+ * Purges the Raft log: removes entries that are durable in this node's files if all other nodes have received them, or
+ * if they exceed the {@link RaftLogBound}. Not thread-safe, but {@link #due} may be called on a second thread.
  */
 final class RaftLogKeeper {
     private static final int ENTRIES = 1_000;
@@ -22,16 +22,16 @@ final class RaftLogKeeper {
     private long lastLsn;
 
     /**
-     * A keeper.
+     * Creates a keeper.
      *
-     * @param segments the folder of the log's segments
+     * @param segments the directory of the log's segments
      */
     RaftLogKeeper(Path segments, long keptBytes) {
         this.bound = new RaftLogBound(segments, keptBytes);
         this.bytesBetween = keptBytes / PARTS_OF_BOUND;
     }
 
-    /** Whether it is time to look again, now that a frame has been applied; by the thread that applies them. */
+    /** Whether a purge is due, now that a frame has been applied. Called by the thread that applies frames. */
     boolean due(long endLsn) {
         entries++;
         if (entries < ENTRIES && endLsn - lastLsn < bytesBetween) {
@@ -43,19 +43,19 @@ final class RaftLogKeeper {
     }
 
     /**
-     * Drops what can be dropped.
+     * Purges the entries that are not needed.
      *
-     * @param durable the entry up to which this host's files have everything
-     * @param held from this entry on the log is needed for a host that is sent files
+     * @param durable the entry up to which this node's files are complete
+     * @param held the first entry that a node which is sent files needs
      */
     void drop(RaftServer.Division division, long durable, OptionalLong held) throws IOException {
         long last = Math.max(leastCommitted(division), bound.lastBeyond());
         long needed = Math.min(durable, held.orElse(Long.MAX_VALUE));
-        // Raft compares an entry with the one before it: so that one stays, too.
+        // Raft compares an entry with its predecessor, so the predecessor is also kept.
         division.getRaftLog().purge(Math.min(last, needed - 1));
     }
 
-    /** What every host has; a host that nobody has heard of has nothing. */
+    /** Returns the last entry that every node has received; -1 if no contact with some node is recorded. */
     private static long leastCommitted(RaftServer.Division division) {
         Map<RaftPeerId, Long> known = RaftView.committed(division);
         return division.getRaftConf().getAllPeers().stream()

@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done to the open segment of the Raft log when a host starts, before Raft reads it.
+ * Repairs the open segment of the Raft log when a node starts, before Raft reads it.
  *
  * <ul>
- *   <li>If the log ends before what the store's files have, the segment is deleted. Files that were received, and a power
- *       cut before Raft's own force, leave such a log. Raft drops the finished segments of one; it would add what it hears
- *       next to the open one, where it does not fit.
- *   <li>Otherwise it is written anew, and forced. Raft takes what it reads for what is on the disk, and answers for it. But
- *       a process that was killed may have left it in the operating system's memory, and after a force that failed the
- *       system may show what it has given up to write: another force would not notice.
+ *   <li>If the log ends before the store's files do, the segment is deleted. A received snapshot, followed by a power
+ *       failure before Raft's own fsync, leaves such a log. Raft drops the finished segments, but would append new
+ *       entries to the open one, where they do not fit.
+ *   <li>Otherwise the segment is rewritten and fsynced. Raft assumes that everything it reads is durable, and
+ *       acknowledges it. But a killed process may have left entries in the page cache only. After a failed fsync, the
+ *       system may even return bytes that it no longer tries to write: another fsync would not detect this.
  * </ul>
  */
 final class RaftLogStart {
@@ -31,8 +31,8 @@ final class RaftLogStart {
     /**
      * Prepares the log.
      *
-     * @param segments the folder of the log's segments
-     * @param durable up to where the store's files have everything; null when that is nowhere
+     * @param segments the directory of the log's segments
+     * @param durable the entry up to which the store's files are complete; null if there is none
      */
     static void prepare(Path segments, @Nullable Applied durable) throws IOException {
         Files.deleteIfExists(segments.resolve(ANEW));
@@ -58,7 +58,7 @@ final class RaftLogStart {
         Files.move(anew, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** The last entry that is whole; the one before the segment's first when there is none. */
+    /** Returns the index of the last intact entry, or one less than the segment's first if there is none. */
     private static long lastEntry(Segment segment) throws IOException {
         AtomicLong last = new AtomicLong(segment.first() - 1);
         RaftSegments.read(segment, entry -> last.set(entry.getIndex()));

@@ -15,20 +15,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is done to Raft's small files when a host starts, before Raft reads them. Ratis (3.3.0) writes each beside the old
- * one, and has it take that one's place even if the disk has refused the write: it is empty then, or ends early. Raft would
- * not start any more without the one, and without the other it would take the hosts of the first start for the group's.
+ * Repairs Raft's small files when a node starts, before Raft reads them. Ratis (3.3.0) writes each next to the old one
+ * and renames it even if the disk has rejected the write. The file is then empty or truncated. With such a
+ * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first
+ * start.
  *
  * <ul>
- *   <li>{@code raft-meta} has the term, and whom the host has voted for in it. A host that has forgotten that must vote in
- *       no term in which it may have voted. So it goes on in a term that nobody has reached, {@link #ahead}, and the others
- *       follow it there by an election.
- *   <li>{@code raft-meta.conf} has the hosts of the group, as the newest entry says that tells of them. It is made anew from
- *       that entry. If the Raft log does not have it any more, the host does not start.
+ *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote in
+ *       any term in which it may have voted. It therefore continues in a term that no node has reached, {@link #ahead},
+ *       and an election moves the others there.
+ *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest membership entry. It is
+ *       rebuilt from that entry. If the Raft log no longer has the entry, the node does not start.
  * </ul>
  */
 final class RaftMetaStart {
-    /** How many terms a host goes ahead that has lost its own, at least. */
+    /** The minimum number of terms that a node skips when it has lost its own. */
     static final long LEAP = 1L << 40;
 
     private static final int TERMS_OF_A_MILLISECOND_BITS = 10;
@@ -39,11 +40,11 @@ final class RaftMetaStart {
     private RaftMetaStart() {}
 
     /**
-     * Prepares the files of a host that has started before.
+     * Prepares the files of a node that has started before.
      *
-     * @param group Raft's folder for the group
-     * @param self the host's id
-     * @throws IOException when a file cannot be read or written, or the hosts are lost
+     * @param group Raft's directory for the group
+     * @param self the node's id
+     * @throws IOException if a file cannot be read or written, or the members are lost
      */
     static void prepare(Path group, String self) throws IOException {
         Path current = group.resolve("current");
@@ -62,8 +63,8 @@ final class RaftMetaStart {
         Files.createDirectories(kept.resolveSibling("."));
         long applied = Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm());
         if (isWhole(now)) {
-            // A power cut may have brought an older file back: a vote is durable before it counts, a term is not.
-            // In the older term, its leader could cut off entries that this host has acknowledged to a later one.
+            // A power failure may have restored an older file: a vote is durable before it counts, a term is not. In
+            // the older term, its leader could truncate entries that this node has acknowledged to a later leader.
             byte[] newest = term(now) >= applied ? now : lines(self, applied);
             Folders.replace(kept, ByteBuffer.wrap(newest));
             if (newest != now) {
@@ -75,27 +76,29 @@ final class RaftMetaStart {
         long last = Math.max(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, applied);
         long ahead = ahead(last, System.currentTimeMillis());
         LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
-        // A vote for itself: in this term it votes for nobody else.
+        // A vote for itself, so that it votes for no other node in this term.
         byte[] anew = lines(self, ahead);
-        // First, so that whatever becomes of the other, the next time begins there.
+        // Written first: if the other write fails, the next start continues from this term.
         Folders.replace(kept, ByteBuffer.wrap(anew));
         Folders.replace(file, ByteBuffer.wrap(anew));
     }
 
     /**
-     * A term in which this host has not voted. It lies so far ahead of the last one that the host knows of that it would
-     * take 1,700 years to get there by an election every 50 ms. If another host has gone ahead since from where this one
-     * stands, or from before, and this one has voted where it went, it was sooner, and so it was not so far: there are a
-     * thousand terms for each millisecond of the clock, and nobody votes as often.
+     * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
+     * 50 ms would need 1,700 years to reach it.
      *
-     * @param last the term in which this host was started last, or went ahead itself, or that of the last entry it has
+     * <p>Another node may since have skipped to a term from the same one or an earlier one, and this node may have
+     * voted there. That happened earlier, so that term is lower: the clock advances skipped terms by 1,024 per
+     * millisecond, far faster than any node can vote.
+     *
+     * @param last the highest of the term of the last start or skip of this node, and the term of its last entry
      */
     static long ahead(long last, long nowMillis) {
         long clock = nowMillis << TERMS_OF_A_MILLISECOND_BITS;
         return Math.max(last + LEAP + clock % LEAP, clock);
     }
 
-    /** A number that ends early is one too, so the last line must have its end. */
+    /** Whether a file is intact. A truncated number is still a number, so the last line must be terminated. */
     private static boolean isWhole(byte[] file) throws IOException {
         Properties lines = lines(file);
         return file.length > 0 && file[file.length - 1] == '\n' && lines.containsKey(TERM) && lines.containsKey(VOTE);
@@ -121,7 +124,7 @@ final class RaftMetaStart {
         }
         Newest newest = Newest.of(segments);
         LogEntryProto hosts = newest.hosts;
-        // A log that ends before the store's files is an old one: they came from another host, with its list of hosts.
+        // A log that ends before the store's files is outdated: they came from another node, with its list of members.
         if (hosts == null || durable != null && newest.index < durable.getIndex()) {
             throw new IOException(
                     file + ": a write that failed has lost the hosts of the group, and the Raft log does not"
@@ -139,7 +142,7 @@ final class RaftMetaStart {
         }
     }
 
-    /** What the Raft log tells last. */
+    /** The newest term, index, and members in the Raft log. */
     private static final class Newest {
         private long term;
         private long index = -1;

@@ -16,7 +16,7 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.jspecify.annotations.Nullable;
 
-/** The files of a Raft log, which nobody has open. */
+/** The files of a Raft log that is not open. */
 final class RaftSegments {
     private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(-\\d+)?");
     private static final int HEADER_BYTES = 8;
@@ -25,14 +25,14 @@ final class RaftSegments {
     private RaftSegments() {}
 
     /**
-     * A file of a log.
+     * A segment file.
      *
      * @param first the index of its first entry
      * @param open whether entries may still be added
      */
     record Segment(Path file, long first, boolean open) {}
 
-    /** The segments of a log, from the oldest on. */
+    /** Returns the segments of a log, oldest first. */
     static List<Segment> of(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.flatMap(RaftSegments::segment)
@@ -48,14 +48,14 @@ final class RaftSegments {
                 : Stream.empty();
     }
 
-    /** Reads the entries of a whole log, one after the other. */
+    /** Reads the entries of an entire log, in order. */
     static void readAll(Path folder, Consumer<LogEntryProto> reader) throws IOException {
         for (Segment segment : of(folder)) {
             read(segment, reader);
         }
     }
 
-    /** Reads the entries of a segment up to its end, or to the first one that is not whole. */
+    /** Reads the entries of a segment up to its end or to the first torn entry. */
     static void read(Segment segment, Consumer<LogEntryProto> reader) throws IOException {
         try (InputStream in = new BufferedInputStream(Files.newInputStream(segment.file()))) {
             in.skipNBytes(HEADER_BYTES);
@@ -64,11 +64,11 @@ final class RaftSegments {
                 in.skipNBytes(CHECKSUM_BYTES);
             }
         } catch (EOFException | InvalidProtocolBufferException torn) {
-            // The end of what is whole.
+            // The end of the intact entries.
         }
     }
 
-    /** Null where the zeros begin, and at the end. */
+    /** Returns the next entry; null where the zeros begin, and at the end of the file. */
     private static @Nullable LogEntryProto next(InputStream in) throws IOException {
         LogEntryProto entry = LogEntryProto.parseDelimitedFrom(in);
         return entry == null || entry.getSerializedSize() == 0 ? null : entry;

@@ -20,21 +20,21 @@ import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
 
-/** How Raft is set up on a host. */
+/** The Raft configuration of a node. */
 final class RaftSettings {
     /**
-     * The largest entry: a frame, and room for what stands around it. By this and not by the host's own buffers, or a host
-     * with smaller ones could not write, read or send on what the group has committed.
+     * The maximum size of an entry: a frame and its envelope. It does not depend on the node's own buffers; otherwise a
+     * node with smaller ones could not write, read, or forward what the group has committed.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
-    /** How many messages with entries are on their way to a host: each may have as much as the largest entry. */
+    /** The maximum number of messages with entries in flight to a node; each may be as large as the largest entry. */
     private static final int MESSAGES_ON_THE_WAY = 2;
 
-    /** So much of the Raft log is zeros, so that a force of it does not have to record a new length. */
+    /** The bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new length. */
     private static final long PREALLOCATED_BYTES = 4 << 20;
 
-    /** A host that is to join and says nothing for so long is given up. */
+    /** The time after which the leader gives up on a joining node that does not respond. */
     private static final long JOINING_MILLIS = 10_000;
 
     private RaftSettings() {}
@@ -52,8 +52,9 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
-        // A leader that lost its majority stands for election no later than others, or a group whose other hosts lack
-        // entries has no leader meanwhile. Ratis also takes this for the pause of a JVM after which a leader gives up.
+        // A leader that lost its majority must start an election no later than the others, or a group whose other nodes
+        // lack entries has no leader until then. Ratis also uses this value as the JVM pause after which a leader steps
+        // down.
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
                 properties, millis(longestElectionMillis(config)));
 
@@ -67,19 +68,21 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * ENTRY.getSize()));
-        // Otherwise a follower appends later than it looks at the leader's term, behind other entries and their forces.
-        // It may vote for another leader in between, and its answer then commits what that one does not have.
+        // Otherwise a follower checks the leader's term first and appends later, after other entries and their fsyncs.
+        // In between it may vote for another leader, and its reply then commits entries that the new leader does not
+        // have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
-        // These would be a second entry behind each, sent and forced as well, so that a host that starts knows what was
-        // committed. The leader tells it anyway.
+        // Metadata entries would be sent and fsynced after each other entry, so that a starting node knows what was
+        // committed. The leader reports that anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        // An entry is sent at once, not only when the last message is a millisecond old. A host that says nothing is
-        // asked with the heartbeats, as Ratis would ask it without a pause otherwise.
+        // An entry is sent at once, even if the last message is less than a millisecond old. A node that does not
+        // respond is contacted with the heartbeats; otherwise Ratis would contact it without a pause.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
-        // RaftLogKeeper drops the log, by whole segments; a host that is behind it gets files by FileReceiver.
+        // RaftLogKeeper purges the log by complete segments; a node that lags behind it receives files through
+        // FileReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);
@@ -87,7 +90,10 @@ final class RaftSettings {
         return properties;
     }
 
-    /** A host that has not heard of its leader for so long has stood for election. */
+    /**
+     * Returns the longest election timeout: after this time without contact to its leader, a node has started an
+     * election.
+     */
     static long longestElectionMillis(GroupConfig config) {
         return 2 * config.election().toMillis();
     }
@@ -97,15 +103,15 @@ final class RaftSettings {
     }
 
     /**
-     * Asks one host of this host's group, once.
+     * Creates a client of one node of this node's group, without retries.
      *
-     * @param answer how long it may take to answer
+     * @param answer the response timeout
      */
     static RaftClient client(GroupConfig config, RaftPeer host, TimeDuration answer) {
         return client(properties(config), config.group(), config.tls(), host, answer);
     }
 
-    /** As the other, for short answers of a host of any group. */
+    /** Creates a client for short responses of a node of any group, without retries. */
     static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
         return client(new RaftProperties(), group, tls, host, answer);
     }
@@ -122,7 +128,7 @@ final class RaftSettings {
                 .build();
     }
 
-    /** What a host's Raft is started with. */
+    /** Returns the parameters with which a node's Raft server starts. */
     static Parameters hostParameters(GroupConfig config) {
         Parameters parameters = parameters(config.tls());
         GrpcConfigKeys.Server.setServicesCustomizer(parameters, DurableVotes.of(config));

@@ -14,10 +14,10 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What this host's Raft knows of the group. Thread-safe. */
+/** The view that this node's Raft server has of the group. Thread-safe. */
 final class RaftView {
     private static final Logger LOG = LoggerFactory.getLogger(RaftView.class);
-    /** The Raft log is not kept for a host that was sent files and has said nothing for so long. */
+    /** The silence after which the Raft log is no longer kept for a node that was sent a snapshot. */
     private static final long GONE_MILLIS = 30_000;
 
     private final RaftServer server;
@@ -29,15 +29,15 @@ final class RaftView {
     }
 
     /**
-     * This host's part in the group.
+     * Returns this node's division of the group.
      *
-     * @throws IOException when it takes part no longer
+     * @throws IOException if the node no longer participates
      */
     RaftServer.Division division() throws IOException {
         return server.getDivision(group);
     }
 
-    /** Whether this host leads, and has applied everything that was committed before. */
+    /** Whether this node leads, and has applied every entry that was committed before. */
     boolean isLeaderReady() {
         try {
             return division().getInfo().isLeaderReady();
@@ -46,12 +46,12 @@ final class RaftView {
         }
     }
 
-    /** Whether this host leads, and another is one that it leads. */
+    /** Whether this node leads the given one. */
     boolean isFollower(String host) {
         return followers(host).findAny().isPresent();
     }
 
-    /** Whether this host leads another no more, or has not heard of it for long. */
+    /** Whether this node no longer leads the given one, or has received nothing from it for {@code GONE_MILLIS}. */
     boolean isGone(String host) {
         return followers(host).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
     }
@@ -66,12 +66,13 @@ final class RaftView {
     }
 
     /**
-     * Ends the connections that this host has made to others, of which it needs none while it follows. gRPC waits before it
-     * tries one again that has failed, longer each time: without this, a host that is back would not be asked for its vote
-     * for some seconds.
+     * Closes this node's connections to other nodes, which a follower does not need. gRPC delays each retry of a failed
+     * connection longer than the last: without this, a node that is back would not be asked for its vote for several
+     * seconds.
      *
-     * <p>Returns at once. Ratis lets calls end that are under way, for seconds if a host hangs, and whoever is told of a
-     * new leader holds the lock without which this host can neither follow nor vote. A host that leads keeps what it has.
+     * <p>Returns at once. Ratis lets calls in progress finish, which takes seconds if a node hangs. The thread that is
+     * notified of a new leader holds the lock without which this node can neither follow nor vote. A leader keeps its
+     * connections.
      */
     void endConnections() {
         if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {
@@ -98,7 +99,7 @@ final class RaftView {
         thread.start();
     }
 
-    /** The entry up to which each host is known to have been told that all is committed. */
+    /** Returns the commit index that each node is known to have received. */
     static Map<RaftPeerId, Long> committed(RaftServer.Division division) {
         return division.getCommitInfos().stream()
                 .collect(Collectors.toMap(

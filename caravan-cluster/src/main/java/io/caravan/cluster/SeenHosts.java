@@ -10,14 +10,14 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The other hosts that have had entries of the group, by their ids, in a small file. One of these that asks whether it is
- * new has lost its files, and with them what it acknowledged. Thread-safe.
+ * The ids of the other nodes that have received entries of the group, in a small file. If one of them starts as a new
+ * node, it has lost its files and with them the writes that it acknowledged. Thread-safe.
  */
 final class SeenHosts {
     private final Path file;
     private final Set<String> ids;
 
-    /** Reads the file in the directory, if it is there. */
+    /** Reads the file in the directory, if it exists. */
     SeenHosts(Path directory) throws IOException {
         this.file = directory.resolve("seen-hosts");
         this.ids = Files.exists(file) ? new TreeSet<>(Files.readAllLines(file)) : new TreeSet<>();
@@ -27,7 +27,7 @@ final class SeenHosts {
         return ids.contains(id);
     }
 
-    /** These have had entries; durable when this returns. */
+    /** Adds nodes that have received entries. The addition is durable when this returns. */
     synchronized void add(Collection<String> seen) throws IOException {
         Set<String> all = new TreeSet<>(ids);
         if (all.addAll(seen)) {

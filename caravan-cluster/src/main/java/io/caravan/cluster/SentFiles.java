@@ -12,12 +12,12 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One copy of this host's files on its way to another: one thread makes the pieces, and waits while two are ready; the
- * other host asks for them one by one. Thread-safe.
+ * A copy of this node's files on its way to another node. One thread produces the chunks, and waits while two are
+ * ready; the other node requests them one at a time. Thread-safe.
  */
 final class SentFiles {
     private static final int MOST_READY = 2;
-    /** An answer must not take longer than the other host waits for it. */
+    /** The maximum time until a reply; it must be below the timeout of the other node. */
     private static final Duration ANSWER = Duration.ofSeconds(1);
 
     private final long number;
@@ -31,10 +31,10 @@ final class SentFiles {
     private long goal = -1;
 
     /**
-     * A copy of which nothing is ready.
+     * Creates a copy without ready chunks.
      *
-     * @param number what the other host calls it
-     * @param patience after so long without a request it ends
+     * @param number the number that identifies the copy at the other node
+     * @param patience the time without a request after which the copy ends
      */
     SentFiles(long number, Duration patience) {
         this.number = number;
@@ -49,7 +49,7 @@ final class SentFiles {
         return progress;
     }
 
-    /** The Raft log is needed from this entry on; null while this is not known. */
+    /** Returns the entry from which the Raft log is needed; null while this is unknown. */
     synchronized @Nullable Applied start() {
         return start;
     }
@@ -59,20 +59,22 @@ final class SentFiles {
     }
 
     /**
-     * How far the other host has to come until it needs the log of the copy's time no more: to the entry of the first call,
-     * or the log would be kept for as long as the other host is a little behind.
+     * Returns the entry that the other node must reach before it no longer needs the log since the copy. It is the
+     * entry of the first call; otherwise the log would be kept while the other node lags even slightly.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;
         return goal;
     }
 
-    /** Completes when all was sent; with the reason when it came to nothing. */
+    /**
+     * Returns a future that completes when all chunks are ready or sent, and fails with the reason if the copy fails.
+     */
     CompletableFuture<Void> ended() {
         return ended;
     }
 
-    /** The piece of this number, when it is ready. */
+    /** Returns the chunk with this number when it is ready. */
     synchronized CompletableFuture<ByteString> ask(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the copy has ended", reason()));
@@ -102,12 +104,12 @@ final class SentFiles {
         progress = new GroupMember.FileProgress(done, total);
     }
 
-    /** Takes the next piece from the thread that makes them. */
+    /** Adds the next chunk. Called by the thread that produces them. */
     void take(ByteBuffer piece) throws IOException {
         put(FileMessage.piece(progress(), piece));
     }
 
-    /** There are no more pieces: the copy has everything up to this entry. */
+    /** Ends the copy after the last chunk: it is complete up to this entry. */
     void end(Applied copied) throws IOException {
         put(FileMessage.end(copied));
     }
@@ -150,12 +152,12 @@ final class SentFiles {
         }
     }
 
-    /** Everything is ready, and will be asked for. */
+    /** Completes the copy: every chunk is ready to be requested. */
     void succeed() {
         ended.complete(null);
     }
 
-    /** Nothing more is sent. */
+    /** Ends the copy: no more chunks are sent. */
     synchronized void fail(Throwable why) {
         if (ended.completeExceptionally(why) && asked != null) {
             asked.completeExceptionally(new IOException("the copy has ended", why));

@@ -1,13 +1,14 @@
 /**
- * A store that several hosts keep together: each has a {@link io.caravan.Replica}, one of them leads, and a frame is
- * durable when the majority has it in its Raft log.
+ * A store that is replicated to several nodes. Each has a {@link io.caravan.Replica}, one of them leads, and a frame is
+ * durable when a majority has it in its Raft log.
  *
- * <p>Start at {@link io.caravan.cluster.GroupMember}. A leading store's frames go from its flusher to {@code
- * RaftCommitLog}, which proposes each as one Raft entry. {@code GroupStateMachine} gets the committed entries on every
- * host: on the leader it says so to the waiting flusher, on followers it replays the frame. {@code RaftLogKeeper} drops
- * what is needed of the Raft log no more; a host that lacks what was dropped gets the leader's files, by {@code
- * FileReceiver} there and {@code FileSender} here. Raft itself (elections, its
- * log, the network) is Apache Ratis.
+ * <p>Start at {@link io.caravan.cluster.GroupMember}. The flusher of a leading store passes frames to
+ * {@code RaftCommitLog}, which proposes each as one Raft entry. {@code GroupStateMachine} receives the committed
+ * entries on every node: on the leader it notifies the waiting flusher, on followers it replays the frame.
+ *
+ * <p>{@code RaftLogKeeper} purges the Raft log. A node that lacks purged entries receives the leader's files:
+ * {@code FileSender} sends them, {@code FileReceiver} receives them. Raft itself (elections, its log, the network) is
+ * Apache Ratis.
  */
 @NullMarked
 package io.caravan.cluster;

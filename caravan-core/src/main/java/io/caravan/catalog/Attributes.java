@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document's attributes: a small sorted map from short ASCII keys to byte values. Immutable.
+ * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>Kept as the bytes that the catalog's entry holds, because a million documents may each have some, and few are ever
+ * <p>Kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few are ever
  * read. For each attribute, in the order of the keys:
  *
  * <pre>
@@ -20,16 +20,22 @@ import org.jspecify.annotations.Nullable;
  *   +-------------+-------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>The encoding is valid when (1) every length lies within it, (2) every key has 1 to 64 printable ASCII characters,
- * (3) the keys rise, and (4) it has at most {@value #MAX_BYTES} bytes.
+ * <p>The encoding is valid if:
+ *
+ * <ul>
+ *   <li>(1) every length lies within it;
+ *   <li>(2) every key has 1 to 64 printable ASCII characters;
+ *   <li>(3) the keys are in ascending order without duplicates;
+ *   <li>(4) it has at most {@value #MAX_BYTES} bytes.
+ * </ul>
  */
 public final class Attributes {
-    /** Greatest length of a key, in characters. */
+    /** Maximum length of a key, in characters. */
     public static final int MAX_KEY_CHARS = 64;
-    /** Greatest encoded length of all of a document's attributes together, in bytes. */
+    /** Maximum encoded length of all attributes of a document together, in bytes. */
     public static final int MAX_BYTES = 16 * 1024;
 
-    /** No attributes. */
+    /** The empty set of attributes. */
     public static final Attributes EMPTY = new Attributes(new byte[0]);
 
     private final byte[] encoded;
@@ -41,7 +47,7 @@ public final class Attributes {
     /**
      * Decodes attributes.
      *
-     * @throws IllegalArgumentException when the encoding is not valid; the message says which condition does not hold
+     * @throws IllegalArgumentException if the encoding is not valid; the message names the violated condition
      */
     public static Attributes decode(byte[] encoded) {
         if (encoded.length == 0) {
@@ -62,7 +68,7 @@ public final class Attributes {
         return new Attributes(encoded);
     }
 
-    /** Checks condition 4 alone, before anything that is over the limit is copied. */
+    /** Checks condition 4 only, before oversized attributes are copied. */
     static void checkSize(long bytes) {
         check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
@@ -100,7 +106,7 @@ public final class Attributes {
         return valueAt(encoded, at) + valueBytes(encoded, at);
     }
 
-    /** A copy of the value with this key, or null when there is none. */
+    /** Returns a copy of the value with this key, or null if no attribute has it. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
@@ -111,7 +117,10 @@ public final class Attributes {
         return null;
     }
 
-    /** Compares in place: every append looks up several attributes, and documents have few. */
+    /**
+     * Whether the key at this offset equals this one. Compares in place, because every append looks up several
+     * attributes, and documents have few.
+     */
     private boolean isKey(String key, int at) {
         if (keyBytes(encoded, at) != key.length()) {
             return false;
@@ -125,10 +134,10 @@ public final class Attributes {
     }
 
     /**
-     * These attributes with one more, which replaces an earlier one with the same key.
+     * Returns these attributes with one added, which replaces an earlier one with the same key.
      *
-     * @throws IllegalArgumentException when the key does not have 1 to 64 printable ASCII characters, or when all
-     *     attributes together would be over {@value #MAX_BYTES} bytes
+     * @throws IllegalArgumentException if the key does not have 1 to 64 printable ASCII characters, or if all
+     *     attributes together would exceed {@value #MAX_BYTES} bytes
      */
     public Attributes with(String key, byte[] value) {
         checkKey(key);
@@ -137,7 +146,7 @@ public final class Attributes {
         return encode(map);
     }
 
-    /** These attributes without the one with this key. */
+    /** Returns these attributes without the one with this key. */
     public Attributes without(String key) {
         SortedMap<String, byte[]> map = new TreeMap<>(asMap());
         return map.remove(key) == null ? this : encode(map);
@@ -167,7 +176,7 @@ public final class Attributes {
         return valueAt + value.length;
     }
 
-    /** A copy of all attributes. */
+    /** Returns a copy of all attributes. */
     public SortedMap<String, byte[]> asMap() {
         SortedMap<String, byte[]> map = new TreeMap<>();
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
@@ -177,7 +186,7 @@ public final class Attributes {
         return Collections.unmodifiableSortedMap(map);
     }
 
-    /** The encoded attributes. The caller must not change the array. */
+    /** Returns the encoded attributes. The caller must not change the array. */
     public byte[] encoded() {
         return encoded;
     }

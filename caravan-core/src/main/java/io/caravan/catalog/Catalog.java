@@ -19,34 +19,43 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Document names to list ids, plus small attributes per document, kept in one list of the store that also holds the
- * documents.
+ * Maps document names to list ids, with small attributes per document. It is kept in one list of the store that also
+ * contains the documents.
  *
- * <p><b>Never apart.</b> What changes the catalog (a document's first value, its removal, its attributes) is an entry
- * in that list, written in the same batch as the document's own operation: a crash keeps both or neither. An id is
- * given out once, so a reader that has resolved a name can meet its document, or its absence, but never another
- * document. The removal of a document that has had values needs no entry: the batch deletes its list, and a document
- * whose list is gone is gone too. So a full store can still delete.
+ * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is an entry in
+ * that list. It is written in the same batch as the document's own operation, so a crash keeps both or neither. An id
+ * is assigned only once. A reader that has resolved a name can therefore find its document or none, but never another
+ * document.
  *
- * <p><b>What is in memory</b> is what the store has accepted: names, ids, attributes, and the first and next sequence
- * of each document. A write that the store refuses changes nothing here; one that it has accepted can fail only with
- * the store itself, which is final.
+ * <p>The removal of a document that has had values needs no entry: the batch deletes its list, and a document whose
+ * list is gone does not exist. A full store can therefore still delete documents.
  *
- * <p><b>Locks, in order:</b> (1) the stripes of all names of an edit, by rising number, from
- * {@link #edit(DocumentName)} to {@link Edit#close()}; (2) the lock of {@link CatalogLog}, around a write with catalog
- * entries; (3) the store's own. So a write is decided on and accepted while no other thread can change what its names
- * mean: an append races a deletion into one of two orders, and never ends in a list without a name. Store callbacks
- * take none of them.
+ * <p><b>Memory</b> contains what the store has accepted: names, ids, attributes, and the first and next sequence of
+ * each document. A write that the store rejects changes nothing here. An accepted write can fail only if the store
+ * fails, which is final.
  *
- * <p><b>Groups.</b> In a {@link io.caravan.GroupedStore} a document is in the group that its name falls in, with its list
- * and its entries: each group has a list of entries of its own, and an edit concerns one group.
+ * <p><b>Locks</b> are taken in this order:
  *
- * <p>The lists with ids from 1 on belong to the catalog's documents and must be written only through it. All other
- * lists are free for the store's owner to use.
+ * <ul>
+ *   <li>the stripes of all names of an edit, in ascending order, from {@link #edit(DocumentName)} to {@link
+ *       Edit#close()};
+ *   <li>the lock of {@link CatalogLog}, around a write with catalog entries;
+ *   <li>the store's own lock.
+ * </ul>
+ *
+ * <p>While a write is prepared and accepted, no other thread can change the documents of its names. For example, an
+ * append and a concurrent deletion run in one of two orders, and never leave a list without a name. Store callbacks
+ * take none of these locks.
+ *
+ * <p><b>Shards.</b> In a {@link io.caravan.GroupedStore} a document is in the shard that its name determines, with its
+ * list and its entries. Each shard has its own list of entries, and an edit affects only one shard.
+ *
+ * <p>The lists with ids from 1 on belong to the catalog's documents, and must be written only through it. All other
+ * lists are available to the store's owner.
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
-    /** Number of parts that the names are divided into. */
+    /** Number of stripes that the names are divided into. */
     public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ListStore store;
@@ -73,13 +82,12 @@ public final class Catalog {
     }
 
     /**
-     * Opens the catalog of a store that may have several groups. Each has a list with the entries of its documents.
+     * Opens the catalog of a store that may have several shards. Each has a list with the entries of its documents.
      *
-     * @param listId the list of each group that holds it, zero or less, because ids from 1 on are the documents'
-     * @param grouping the group of a document, from 0, below the number of groups; always the same
-     * @throws CorruptStoreException when an entry is not one that a catalog writes, or is in another group
-     *     than its document
-     * @throws io.caravan.StoreVersionException when an entry is of another version
+     * @param listId id of this list in each shard, zero or less, because ids from 1 on belong to the documents
+     * @param grouping returns the shard of a document, from 0, below the number of shards; always the same for a name
+     * @throws CorruptStoreException if an entry is not valid, or is in another shard than its document
+     * @throws io.caravan.StoreVersionException if an entry has another version
      */
     public static Catalog open(ListStore store, long listId, ToIntFunction<DocumentName> grouping) {
         if (listId > 0) {
@@ -89,11 +97,11 @@ public final class Catalog {
     }
 
     /**
-     * Opens the catalog of a store that is not in groups.
+     * Opens the catalog of a store with one shard.
      *
-     * @param listId the list that holds it, zero or less, because ids from 1 on are the documents'
-     * @throws CorruptStoreException when an entry is not one that a catalog writes
-     * @throws io.caravan.StoreVersionException when an entry is of another version
+     * @param listId id of the catalog's list, zero or less, because ids from 1 on belong to the documents
+     * @throws CorruptStoreException if an entry is not valid
+     * @throws io.caravan.StoreVersionException if an entry has another version
      */
     public static Catalog open(ListStore store, long listId) {
         if (store.groups().size() != 1) {
@@ -102,19 +110,19 @@ public final class Catalog {
         return open(store, listId, name -> 0);
     }
 
-    /** Number of groups that the documents are in. */
+    /** Returns the number of shards. */
     public int groups() {
         return logs.length;
     }
 
-    /** The group that a name falls in, from 0. */
+    /** Returns the shard of a name, from 0. */
     public int groupOf(DocumentName name) {
         return logs.length == 1 ? 0 : grouping.applyAsInt(name);
     }
 
     /**
-     * The document with this name, or null when there is none. Waits, as a read does, until what it returns from the
-     * catalog is durable; the sequences are those accepted so far.
+     * Returns the document with this name, or null if it does not exist. Waits, as a read does, until the result is
+     * durable, except for the sequences, which are those accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -137,8 +145,8 @@ public final class Catalog {
     }
 
     /**
-     * The document with this name as accepted so far, which may not be durable yet, or null when there is none. Does
-     * not wait for any write.
+     * Returns the document with this name as accepted so far, or null if it does not exist. Waits for no write, so the
+     * result may not be durable yet.
      */
     public @Nullable DocumentState peek(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -152,12 +160,12 @@ public final class Catalog {
     }
 
     /**
-     * The documents whose names fall in one stripe, as they were accepted and in no order: a way to go through a
-     * catalog of any size in bounded steps. A document that exists throughout is returned exactly once over all
-     * stripes. Does not wait for any write, so what is returned may not be durable until the store is flushed.
+     * Returns the documents whose names fall in one stripe, as accepted so far and in no particular order. Callers can
+     * visit a catalog of any size in bounded steps. A document that exists throughout is returned exactly once over all
+     * stripes. Waits for no write, so the result may not be durable until the store is flushed.
      *
      * @param stripe from 0, below {@link #STRIPES}
-     * @param wanted decides by a document's attributes whether to return it; called under the stripe's lock
+     * @param wanted whether to return a document with these attributes; called under the stripe's lock
      */
     public List<NamedDocument> list(int stripe, Predicate<Attributes> wanted) {
         DocumentTable table = stripes[stripe];
@@ -176,8 +184,8 @@ public final class Catalog {
     }
 
     /**
-     * Hands the documents whose names fall in one stripe to {@code action}, in no order, while no edit of one of them is
-     * open: under the stripe's lock, so it must be quick, and must not wait for the store.
+     * Passes the documents whose names fall in one stripe to {@code action}, in no particular order, while no edit of
+     * them is open. The action runs under the stripe's lock, so it must be quick, and must not wait for the store.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -193,32 +201,33 @@ public final class Catalog {
         }
     }
 
-    /** The stripe that a name falls in, from 0, below {@link #STRIPES}. */
+    /** Returns the stripe of a name, from 0, below {@link #STRIPES}. */
     public static int stripeOf(DocumentName name) {
         return name.hashCode() & STRIPES - 1;
     }
 
     /**
-     * Some of the documents, as they were accepted.
+     * A page of documents, as accepted so far.
      *
-     * @param documents those of the page
-     * @param next where the next page begins, 0 when this is the last
+     * @param documents the documents of the page
+     * @param next cursor of the next page; 0 if this is the last
      */
     public record Page(List<NamedDocument> documents, long next) {}
 
     /**
-     * A page of all documents: a way to go through a catalog of any size in steps of any size. A document that exists
-     * all the while is on exactly one page. Waits for no write, as {@link #list} does.
+     * Returns a page of all documents. Callers can visit a catalog of any size in steps of any size. A document that
+     * exists throughout is on exactly one page. Waits for no write, like {@link #list}.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
-     * @param limit greatest number of documents, 1 or more; there may be fewer, even none
-     * @throws IllegalArgumentException when the cursor is below zero, or the limit below one
+     * @param limit maximum number of documents, 1 or more; the page may have fewer, or none
+     * @throws IllegalArgumentException if the cursor is below zero, or the limit below one
      */
     public Page page(long cursor, int limit) {
         if (cursor < 0 || limit < 1) {
             throw new IllegalArgumentException("there is no cursor " + cursor + ", or no page of " + limit);
         }
-        // A tie in the high half, which is zero but between documents of one hash; then stripe and place.
+        // The high half is the tie, which is zero except between documents with the same hash. The low half is the
+        // stripe and the place.
         int tie = (int) (cursor >>> Integer.SIZE);
         int stripe = (int) cursor >>> DocumentTable.PLACE_BITS;
         int place = (int) cursor & (1 << DocumentTable.PLACE_BITS) - 1;
@@ -238,7 +247,9 @@ public final class Catalog {
         return new Page(found, cursor(stripe, 0, 0));
     }
 
-    /** Adds documents of a stripe until the page is full; returns where the next page begins, 0 when the stripe is done. */
+    /**
+     * Adds documents of a stripe until the page is full. Returns the cursor of the next page; 0 if the stripe is done.
+     */
     private long addPage(int stripe, int place, int tie, int limit, List<NamedDocument> page) {
         DocumentTable table = stripes[stripe];
         table.lock.lock();
@@ -264,7 +275,7 @@ public final class Catalog {
         return (long) tie << Integer.SIZE | Integer.toUnsignedLong(stripe << DocumentTable.PLACE_BITS | place);
     }
 
-    /** Number of documents; does not wait. */
+    /** Returns the number of documents, without waiting. */
     public long size() {
         long documents = 0;
         for (CatalogLog log : logs) {
@@ -273,12 +284,12 @@ public final class Catalog {
         return documents;
     }
 
-    /** Number of entries that the catalog's list retains, live or not; of all groups. */
+    /** Returns the number of entries, live or not, that the lists of all shards retain. */
     long retainedEntries() {
         return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
     }
 
-    /** Starts an edit of one document. Waits while another edit has a name of the same stripe. */
+    /** Opens an edit of one document. Waits while another edit has a name in the same stripe. */
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
@@ -288,9 +299,9 @@ public final class Catalog {
     }
 
     /**
-     * Starts an edit of several documents. Waits while another edit has a name of one of their stripes.
+     * Opens an edit of several documents. Waits while another edit has a name in one of their stripes.
      *
-     * @throws IllegalArgumentException when they are not in one group
+     * @throws IllegalArgumentException if they are not in one shard
      */
     public Edit edit(Collection<DocumentName> names) {
         CatalogLog log = logOf(names);
@@ -310,7 +321,7 @@ public final class Catalog {
         return names.isEmpty() ? logs[0] : logs[groupOf(names.iterator().next())];
     }
 
-    /** Whether documents of these names can be changed together. */
+    /** Whether documents with these names can be changed in one edit. */
     public boolean inOneGroup(Collection<DocumentName> names) {
         return logs.length == 1
                 || names.stream().mapToInt(this::groupOf).distinct().count() <= 1;
@@ -331,14 +342,14 @@ public final class Catalog {
         return stripes[stripeOf(name)];
     }
 
-    /** Writes an edit's batch; {@code changed} are its documents whose changes concern the catalog. */
+    /** Writes an edit's batch. The documents in {@code changed} are those whose changes need the catalog. */
     void commit(CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         if (!changed.isEmpty()) {
             commitChanges(log, batch, changed, callback);
             return;
         }
         if (batch.operations().isEmpty()) {
-            // Changes nothing, but its callback is called after those of everything accepted before.
+            // The barrier changes nothing, but its callback is called after those of everything accepted before.
             log.addBarrier(batch);
         }
         log.write(batch, callback);
@@ -370,7 +381,7 @@ public final class Catalog {
             changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
         }
 
-        /** Counts once, though a write that was accepted may end here and by its callback. */
+        /** Ends the count, once. A write that throws after the store has accepted it ends here and in its callback. */
         void end() {
             if (!ended.getAndSet(true)) {
                 changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
@@ -390,7 +401,7 @@ public final class Catalog {
         }
     }
 
-    /** Fills the tables when the catalog is opened. */
+    /** Fills the tables while the catalog is opened. */
     private final class TableLoader implements CatalogLog.Loader {
         private final int group;
 

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 
 /**
- * One entry of the catalog's list: the state of one document from here on. Little-endian.
+ * An entry of the catalog's list: the state of one document from this entry on. Little-endian.
  *
  * <pre>
  *   0         1         2                   4
@@ -20,17 +20,17 @@ import java.util.Optional;
  *   +---------------------------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has, 3 for a removal. {@code next id} is
- * above every id ever given out, so the newest entry alone gives it. The attributes are encoded as {@link Attributes}
- * says and take the rest of the entry; the store's checksum covers all of it.
+ * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has a list, and 3 for a removal. {@code next
+ * id} is above every id ever assigned, so the newest entry alone determines it. The attributes are encoded as described
+ * in {@link Attributes}, and take the rest of the entry. The store's checksum covers the entire entry.
  *
- * <p>An entry is valid when, in this order: (1) the version is one that this release reads; (2) the header is whole and
- * the name lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and
- * below the next id; (6) the attributes are valid.
+ * <p>An entry is valid if, in this order: (1) this release reads the version; (2) the header is complete and the name
+ * lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and below the
+ * next id; (6) the attributes are valid.
  *
- * @param kind what the entry says of the document
- * @param id the document's id, which is its list's
- * @param nextId the lowest id never given out
+ * @param kind the change that the entry describes
+ * @param id the document's id, which is also that of its list
+ * @param nextId the lowest id that was never assigned
  */
 record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes attributes) {
     static final int VERSION = 0;
@@ -43,14 +43,14 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
     static final int OLDEST_VERSION = 1;
     static final int NEWEST_VERSION = 1;
 
-    /** What an entry says of its document; the ordinal is the code on disk. */
+    /** The kind of an entry; the ordinal is the code on disk. */
     enum Kind {
         NONE,
         /** The document exists and has no list. */
         WITHOUT_LIST,
-        /** The document exists for as long as its list does. */
+        /** The document exists as long as its list does. */
         WITH_LIST,
-        /** The document, which had no list, no longer exists. */
+        /** The document, which had no list, was removed. */
         REMOVED;
 
         private static final Kind[] BY_CODE = values();
@@ -85,7 +85,7 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
         }
     }
 
-    /** Reads an entry; empty when the value is none that this release reads. */
+    /** Reads an entry. Returns empty if the value is not an entry that this release reads. */
     static Optional<CatalogEntry> decodeIfValid(ByteBuffer value) {
         try {
             return Optional.of(decode(value.duplicate().order(ByteOrder.LITTLE_ENDIAN)));

@@ -17,20 +17,26 @@ import org.slf4j.LoggerFactory;
 /**
  * The catalog's list: one entry for each change, oldest first.
  *
- * <p><b>Rolling compaction.</b> An entry is live while it is the newest of a document that exists. When more than twice
- * as many entries are retained as are live, and a few more, each change is followed by a small batch that appends the
- * two oldest live entries again and trims the list up to the next one. So the list never holds more than about three
- * times the live entries, no change costs more than another, and there is no moment at which everything is written. The
- * newest entry is never trimmed, because it has the next id.
+ * <p><b>Rolling compaction.</b> An entry is live while it is the newest of an existing document. If the list retains
+ * more than twice as many entries as are live, plus {@code FLOOR_ENTRIES}, each change is followed by a small batch.
+ * This batch appends the two oldest live entries again and trims the list to the next one.
+ *
+ * <p>The list therefore never has more than about three times the live entries, every change has about the same cost,
+ * and all entries are never written at once. The newest entry is never trimmed, because it contains the next id.
  *
  * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that
- * each entry gets; an expectation in every batch makes sure of it.
+ * each entry gets. An expectation in every batch enforces it.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
-    /** Entries that may be retained beyond twice the live ones, so that a small catalog is not compacted all the time. */
+    /**
+     * Number of entries retained in addition to twice the live ones, so that a small catalog is not compacted
+     * constantly.
+     */
     static final int FLOOR_ENTRIES = 64;
-    /** Live entries appended again after one change. More than one, so that compaction gains on the changes. */
+    /**
+     * Number of live entries appended again after one change. More than one, so that compaction outpaces the changes.
+     */
     static final int MOVES_PER_CHANGE = 2;
 
     private static final WriteCallback NOBODY = new WriteCallback() {
@@ -54,10 +60,10 @@ final class CatalogLog {
     private long nextSequence;
 
     /**
-     * The log in a group's store.
+     * Creates the log in the store of a shard.
      *
-     * @param group its number, below {@code groups}
-     * @param groups number of groups
+     * @param group number of the shard, below {@code groups}
+     * @param groups number of shards
      */
     CatalogLog(ListStore store, long listId, int group, int groups) {
         this.store = store;
@@ -66,27 +72,29 @@ final class CatalogLog {
         this.nextId = new AtomicLong(group == 0 ? groups : group);
     }
 
-    /** An id that was never given out before, of a list that is in the log's group: see {@link io.caravan.GroupedStore}. */
+    /**
+     * Returns an id that was never assigned before, for a list in the log's shard; see {@link io.caravan.GroupedStore}.
+     */
     long newId() {
         return nextId.getAndAdd(groups);
     }
 
-    /** Writes a batch that has no entries of the catalog. */
+    /** Writes a batch without catalog entries. */
     void write(WriteBatch batch, WriteCallback callback) {
         store.write(batch, callback);
     }
 
-    /** Returns when everything accepted so far in the log's group is durable. */
+    /** Waits until everything accepted so far in the log's shard is durable. */
     void flush() {
         store.flush();
     }
 
-    /** Number of documents; does not wait. */
+    /** Returns the number of documents, without waiting. */
     long size() {
         return order.size();
     }
 
-    /** Number of entries that the list retains. */
+    /** Returns the number of entries that the list retains. */
     long retained() {
         lock.lock();
         try {
@@ -96,7 +104,7 @@ final class CatalogLog {
         }
     }
 
-    /** Writes the batch with the entries of the changed documents, and makes the change visible once it is accepted. */
+    /** Writes the batch with the entries of the changed documents, and publishes the changes once it is accepted. */
     void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         lock.lock();
         try {
@@ -113,12 +121,14 @@ final class CatalogLog {
         }
     }
 
-    /** Adds an operation that changes nothing, so that the batch's callback has its place in the order of all callbacks. */
+    /**
+     * Adds an operation that changes nothing, so that the batch's callback has its place in the order of all callbacks.
+     */
     void addBarrier(WriteBatch batch) {
         batch.trimTo(listId, 0);
     }
 
-    /** The sequences that the changes' entries get, and then the sequence of the next entry. */
+    /** Returns the sequences of the changes' entries, followed by the sequence of the next entry. */
     private long[] appendEntries(WriteBatch batch, List<DocumentEdit> changed) {
         long[] sequences = new long[changed.size() + 1];
         sequences[0] = nextSequence;
@@ -132,12 +142,15 @@ final class CatalogLog {
         return sequences;
     }
 
-    /** A compaction that the store refuses, or would have to wait for, is tried again after the next change. */
+    /**
+     * Compacts the list by one batch if it is due. If the store rejects the batch, or would have to wait for it, the
+     * next change tries again.
+     */
     private void compact() {
         if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {
             return;
         }
-        // As durable as what it says again, by its place in the log: a force is no use to it.
+        // Needs no fsync: a crash that undoes this batch also undoes its trim.
         WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.NONE);
         int moves = 0;
         Document next = order.oldest();
@@ -174,7 +187,7 @@ final class CatalogLog {
         }
     }
 
-    /** Reads the list into the table; called once, before anything is written. */
+    /** Reads the list into the tables. Called once, before any write. */
     void load(Loader loader) {
         store.get(listId, new EntryStream() {
             private boolean started;
@@ -206,7 +219,7 @@ final class CatalogLog {
         }
     }
 
-    /** Forgets the documents whose lists are gone, and gives the others their sequences. */
+    /** Removes the documents whose lists no longer exist, and sets the sequences of the others. */
     void findLists(Loader loader) {
         Document document = order.oldest();
         while (document != null) {
@@ -218,16 +231,15 @@ final class CatalogLog {
         }
     }
 
-    /** What loading does to the tables. */
+    /** Receives the documents while the log is loaded. */
     interface Loader {
-        /** Removes the document of the entry's name. */
+        /** Removes the document with the entry's name. */
         @Nullable
         Document remove(CatalogEntry entry);
 
-        /** Adds the entry's document. */
         Document add(CatalogEntry entry);
 
-        /** Gives the document its list's sequences, or removes it and returns false when it has no list. */
+        /** Sets the document's sequences from its list. If it has no list, removes it and returns false. */
         boolean findList(Document document);
     }
 }

@@ -3,11 +3,11 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document in memory. There may be many millions, so all links between them (the chain of a hash bucket, the order of
- * entries) are fields of the documents.
+ * A document in memory. A catalog may have many millions, so all links between documents (the chain of a hash bucket,
+ * the order of entries) are fields of the documents.
  *
- * <p>Each field says which lock guards it: "stripe" is that of the {@link DocumentTable} the document is in, "log" that
- * of {@link CatalogLog}; "both" is written under both and read under either.
+ * <p>The comment of each field names the lock that guards it: "stripe" is that of the document's {@link DocumentTable},
+ * "log" that of {@link CatalogLog}. A field marked "both" is written under both and read under either.
  */
 final class Document {
     final byte[] name;
@@ -15,12 +15,12 @@ final class Document {
 
     /** Both. */
     Attributes attributes;
-    /** Both. Whether the store has a list for it, as it has from the first value on. */
+    /** Both. Whether the store has a list for it; the first value creates the list. */
     boolean listed;
 
-    /** Stripe. Accepted, but perhaps not durable yet. */
+    /** Stripe. As accepted; may not be durable yet. */
     long firstSequence;
-    /** Stripe. Accepted, but perhaps not durable yet. */
+    /** Stripe. As accepted; may not be durable yet. */
     long nextSequence;
     /** Stripe. */
     @Nullable

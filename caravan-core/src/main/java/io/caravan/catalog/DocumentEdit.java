@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within an {@link Edit}: its state with the edit's operations so far, and the operations themselves. Use
- * it only between {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
+ * One document within an {@link Edit}: its operations, and its state after the operations so far. Use it only between
+ * {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
  */
 public final class DocumentEdit {
     private final DocumentName name;
@@ -16,7 +16,7 @@ public final class DocumentEdit {
     private final @Nullable Document original;
 
     private boolean exists;
-    /** Whether another document has taken the list over. */
+    /** Whether another document has taken over the list. */
     private boolean handedOver;
 
     private long id;
@@ -39,7 +39,7 @@ public final class DocumentEdit {
         }
     }
 
-    /** The document as it will be, or null when there will be none. */
+    /** Returns the document as it will be after the commit, or null if it will not exist. */
     public @Nullable DocumentState state() {
         return exists ? new DocumentState(id, firstSequence, nextSequence, attributes) : null;
     }
@@ -57,7 +57,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Appends a value, and creates the document when there is none.
+     * Appends a value. Creates the document if it does not exist.
      *
      * @return the value's sequence
      */
@@ -68,8 +68,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Drops all values before {@code sequence}; all of them when the list ends before it. The document stays, and so
-     * does its next sequence. Nothing happens when there is no document.
+     * Trims all values before {@code sequence}; all of them if the list ends before it. The document and its next
+     * sequence remain. Does nothing if the document does not exist.
      */
     public DocumentEdit trimTo(long sequence) {
         if (nextSequence > 0) {
@@ -79,14 +79,14 @@ public final class DocumentEdit {
         return this;
     }
 
-    /** Replaces the document's attributes, and creates the document when there is none. */
+    /** Replaces the document's attributes. Creates the document if it does not exist. */
     public DocumentEdit attributes(Attributes replacement) {
         create();
         attributes = Objects.requireNonNull(replacement, "replacement");
         return this;
     }
 
-    /** Deletes the document with its values and attributes. Nothing happens when there is none. */
+    /** Deletes the document with its values and attributes. Does nothing if the document does not exist. */
     public DocumentEdit delete() {
         if (nextSequence > 0) {
             batch.delete(id);
@@ -100,8 +100,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Gives this name the document of another name, which there is none of then; a document that had this name is deleted
-     * with its values. The other one must exist, and be part of the same edit.
+     * Renames another document to this name. A document that had this name is deleted with its values; the other name
+     * is then free. The other document must exist and be part of the same edit.
      */
     public DocumentEdit takeOver(DocumentEdit other) {
         if (!other.exists || other == this) {
@@ -119,7 +119,7 @@ public final class DocumentEdit {
         return this;
     }
 
-    /** Whether another document has taken this one's list over, and there is no other of the name. */
+    /** Whether another document has taken over this one's list, and no new document has this name. */
     boolean handedOver() {
         return handedOver && !exists;
     }
@@ -140,7 +140,10 @@ public final class DocumentEdit {
         return original != null && exists && original.id == id;
     }
 
-    /** Whether the change concerns the catalog. Only a change of values does not, in a document that has had some. */
+    /**
+     * Whether the change needs the catalog. A change that affects only the values of a document that already had some
+     * does not.
+     */
     boolean changesCatalog() {
         if (keepsDocument()) {
             return !attributes.equals(original().attributes) || listed() != original().listed;
@@ -149,8 +152,9 @@ public final class DocumentEdit {
     }
 
     /**
-     * The entry that the change needs, or null when it needs none: the absence of its list says that a document that
-     * had one was removed, so that a removal takes no space. A list that another document has taken over is not absent.
+     * Returns the entry that the change needs, or null. A document that had a list needs no entry for its removal,
+     * because its list is then absent, so a removal takes no space. A list that another document has taken over is not
+     * absent.
      */
     @Nullable
     CatalogEntry entry(long nextId) {
@@ -165,9 +169,9 @@ public final class DocumentEdit {
     }
 
     /**
-     * Makes an accepted change of the catalog visible; called under both locks.
+     * Publishes an accepted change of the catalog. Called under both locks.
      *
-     * @param entrySequence sequence of {@link #entry}, when there is one
+     * @param entrySequence sequence of {@link #entry}, if the change has one
      */
     void publishToCatalog(EntryOrder order, long entrySequence) {
         if (original != null) {
@@ -193,7 +197,7 @@ public final class DocumentEdit {
         return document;
     }
 
-    /** Makes an accepted change of values visible; called under the stripe's lock, after {@link #publishToCatalog}. */
+    /** Publishes an accepted change of values. Called under the stripe's lock, after {@link #publishToCatalog}. */
     void publishSequences() {
         if (exists) {
             Document document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));

@@ -9,13 +9,13 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * A document's name: 1 to 1,024 bytes of any value.
+ * The name of a document: 1 to 1,024 bytes of any value.
  *
- * <p>The hash is keyed with a secret drawn at start, so that a client who chooses names cannot make them collide. It
- * must therefore never be stored.
+ * <p>The hash is keyed with a secret that is chosen at random at each start, so that a client cannot choose names whose
+ * hashes collide. It must therefore never be stored.
  */
 public final class DocumentName {
-    /** Greatest length of a name, in bytes. */
+    /** Maximum length of a name, in bytes. */
     public static final int MAX_BYTES = 1024;
 
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -31,9 +31,9 @@ public final class DocumentName {
     }
 
     /**
-     * A name with these bytes, which are not copied and must not change.
+     * Returns the name with these bytes, which are not copied and must not change.
      *
-     * @throws IllegalArgumentException when there are not 1 to 1,024 of them
+     * @throws IllegalArgumentException if the number of bytes is not from 1 to 1,024
      */
     public static DocumentName of(byte[] bytes) {
         if (bytes.length < 1 || bytes.length > MAX_BYTES) {
@@ -43,12 +43,12 @@ public final class DocumentName {
         return new DocumentName(bytes);
     }
 
-    /** The name whose bytes are this text in UTF-8. */
+    /** Returns the name whose bytes are this text in UTF-8. */
     public static DocumentName of(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A copy of the name's bytes. */
+    /** Returns a copy of the name's bytes. */
     public byte[] toBytes() {
         return bytes.clone();
     }
@@ -57,12 +57,15 @@ public final class DocumentName {
         return bytes;
     }
 
-    /** Whether the name begins with these bytes. */
+    /** Whether the name starts with these bytes. */
     public boolean startsWith(byte[] prefix) {
         return bytes.length >= prefix.length && Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length);
     }
 
-    /** Compares the name with other bytes, byte by byte, as unsigned numbers; a name that is a prefix comes first. */
+    /**
+     * Compares the name with other bytes, byte by byte, as unsigned numbers. A name that is a prefix of the other comes
+     * first.
+     */
     public int compareTo(byte[] other) {
         return Arrays.compareUnsigned(bytes, other);
     }
@@ -96,20 +99,21 @@ public final class DocumentName {
         return hash;
     }
 
-    /** The bytes as UTF-8 text. Control characters stay what they are: print {@link #toString()} instead. */
+    /** Returns the bytes as UTF-8 text. Control characters are not escaped: print {@link #toString()} instead. */
     public String text() {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** The text for messages and logs, as {@link #printable} has it. */
+    /** Returns the text for messages and logs; see {@link #printable}. */
     @Override
     public String toString() {
         return printable(text());
     }
 
     /**
-     * Escapes control characters and line separators, so that a name which a client chose cannot forge lines of a log
-     * or command a terminal: a line feed becomes {@code \n}, an escape <code>&#92;u001b</code>.
+     * Escapes control characters and line separators, so that a client cannot choose a name that forges log lines or
+     * controls a terminal. For example, a line feed becomes {@code \n}, and an escape character
+     * <code>&#92;u001b</code>.
      */
     public static String printable(String text) {
         if (text.chars().noneMatch(DocumentName::isControl)) {

@@ -6,11 +6,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names of documents by the ids of their lists, learned from entries of a catalog's list in any order of reading. It
- * keeps those that were used last, in bounded memory. For one thread.
+ * A cache of document names by list id. It learns names from entries of a catalog's list, read in any order, and keeps
+ * the most recently used ones in bounded memory. Not thread-safe.
  */
 public final class DocumentNames {
-    /** Memory that a name takes beside its bytes, about. */
+    /** Approximate memory of a name in addition to its bytes. */
     private static final int BESIDE_BYTES = 200;
 
     private final long maxBytes;
@@ -18,20 +18,22 @@ public final class DocumentNames {
     private long bytes;
 
     /**
-     * What an entry of the catalog says of a document.
+     * A decoded entry of the catalog.
      *
-     * @param id its list's
-     * @param removed whether it no longer exists
-     * @param listed whether it exists for as long as its list does
+     * @param id id of the document's list
+     * @param removed whether the document was removed
+     * @param listed whether the document exists as long as its list does
      */
     public record Entry(long id, DocumentName name, Attributes attributes, boolean removed, boolean listed) {}
 
-    /** Keeps as many names as this much memory holds. */
+    /** Creates a cache that takes up to about this much memory. */
     public DocumentNames(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
-    /** Reads a value of the list that may hold a catalog; null when it is no entry of one that this release reads. */
+    /**
+     * Reads a value of a list that may be a catalog. Returns null if it is not a catalog entry that this release reads.
+     */
     public static @Nullable Entry read(ByteBuffer value) {
         return CatalogEntry.decodeIfValid(value)
                 .map(entry -> new Entry(
@@ -43,7 +45,6 @@ public final class DocumentNames {
                 .orElse(null);
     }
 
-    /** Learns a name. */
     public void learn(Entry entry) {
         if (names.put(entry.id(), entry.name()) == null) {
             bytes += size(entry.name());
@@ -59,7 +60,7 @@ public final class DocumentNames {
         return name.bytes().length + BESIDE_BYTES;
     }
 
-    /** The name of the document with this list, or null when it is not known. */
+    /** Returns the name of the document with this list, or null if it is unknown. */
     public @Nullable DocumentName of(long id) {
         return names.get(id);
     }

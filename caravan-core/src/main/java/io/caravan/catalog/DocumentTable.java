@@ -10,16 +10,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stripe of the catalog's documents: a hash table with chained buckets, and the lock over the names that fall in
- * it. There are many stripes, so that growing one of them is short.
+ * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The large
+ * number of stripes keeps the growth of one of them short.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
-    /** Bits of a place: those of a hash that did not choose the stripe. */
+    /** Number of bits of a place: the bits of a hash that do not select the stripe. */
     static final int PLACE_BITS = Integer.SIZE - Catalog.STRIPE_BITS;
 
     final ReentrantLock lock = new ReentrantLock();
-    /** Batches with catalog entries for this stripe that the store accepted and that are not durable yet. */
+    /**
+     * Number of batches with catalog entries for this stripe that the store has accepted but that are not durable yet.
+     */
     final AtomicInteger changesInFlight = new AtomicInteger();
 
     private @Nullable Document[] buckets = new @Nullable Document[FIRST_BUCKETS];
@@ -45,12 +47,12 @@ final class DocumentTable {
     }
 
     /**
-     * Documents in the order of their places, those of one place by their {@linkplain #tie ties}. A table that grows
-     * splits each bucket into two that follow one another in this order, so it stays the order of the buckets.
+     * Returns documents in the order of their places, and those with the same place by their {@linkplain #tie ties}.
+     * Growth splits each bucket into two that are adjacent in this order, so it remains the order of the buckets.
      *
-     * @param place where to begin
-     * @param tie where to begin among those of this place
-     * @param count how many to return, if there are as many
+     * @param place first place to return
+     * @param tie first tie to return at that place
+     * @param count maximum number of documents to return
      */
     List<Document> from(int place, int tie, int count) {
         int bits = Math.min(PLACE_BITS, Integer.numberOfTrailingZeros(buckets.length));
@@ -71,17 +73,23 @@ final class DocumentTable {
         return found;
     }
 
-    /** A document's place, which never changes: the bits of its hash that choose buckets, the first of them foremost. */
+    /**
+     * Returns a document's place, which never changes: the bits of its hash that select buckets, starting with the
+     * first.
+     */
     static int place(Document document) {
         return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }
 
-    /** Tells documents of one place apart: the low bits of their ids, which no two of them share before ids pass 2^31. */
+    /**
+     * Returns a number that distinguishes documents with the same place: the low bits of their ids, which are unique
+     * among them while ids are below 2^31.
+     */
     static int tie(Document document) {
         return (int) document.id & Integer.MAX_VALUE;
     }
 
-    /** The low bits chose the stripe, so the high ones choose the bucket. */
+    /** Returns a bucket selected by the high bits, because the low ones select the stripe. */
     private int bucket(int hash) {
         return (hash >>> Catalog.STRIPE_BITS) & (buckets.length - 1);
     }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Operations over named documents that become durable together or not at all. It holds the locks of its names from
- * {@link Catalog#edit(DocumentName)} until {@link #close()}, on one thread; keep it short:
+ * Operations on named documents that take effect together or not at all. An edit holds the locks of its names from
+ * {@link Catalog#edit(DocumentName)} until {@link #close()}. Use it on one thread, and keep it short:
  *
  * <pre>{@code
  * try (Edit edit = catalog.edit(name)) {
@@ -24,7 +24,7 @@ public final class Edit implements AutoCloseable {
     private final CatalogLog log;
     private final DocumentTable[] locked;
     private final DocumentEdit[] documents;
-    /** Finds a document when there are several; empty when there is one, as in most edits. */
+    /** The documents by name; empty if the edit has only one, as most edits do. */
     private final Map<DocumentName, DocumentEdit> byName;
 
     private final WriteBatch batch;
@@ -54,9 +54,9 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * One of the documents that the edit was opened for.
+     * Returns one of the documents of the edit.
      *
-     * @throws IllegalArgumentException when it was not
+     * @throws IllegalArgumentException if the edit was not opened for it
      */
     public DocumentEdit document(DocumentName name) {
         DocumentEdit document = byName.isEmpty() && documents[0].name().equals(name) ? documents[0] : byName.get(name);
@@ -67,7 +67,8 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Appends a value, in the same batch, to a list of the documents' group that is neither the catalog's nor a document's.
+     * Appends a value in the same batch to another list of the documents' shard, neither the catalog's nor a
+     * document's.
      *
      * @param listId below zero
      */
@@ -78,21 +79,25 @@ public final class Edit implements AutoCloseable {
         batch.append(listId, value);
     }
 
-    /** How durable the edit shall be before its callback is called; see {@link WriteBatch#durability(Durability)}. */
+    /**
+     * Sets the durability that the edit reaches before its callback is called; see {@link
+     * WriteBatch#durability(Durability)}.
+     */
     public void durability(Durability level) {
         batch.durability(level);
     }
 
-    /** How long the edit may wait to be flushed; see {@link WriteBatch#flushDelay(Duration)}. */
+    /** Sets the maximum time that the edit waits for its flush; see {@link WriteBatch#flushDelay(Duration)}. */
     public void flushDelay(Duration delay) {
         batch.flushDelay(delay);
     }
 
     /**
-     * Hands all operations to the store as one batch. The callback is notified of success once they are durable; if
-     * there are none, once everything that the edit has seen is as durable as it was to be. The sequence that it gets has no meaning.
+     * Submits all operations to the store as one batch. The callback is notified of success once they are durable. If
+     * the edit has no operations, it is notified once everything that the edit has read has reached its durability. The
+     * sequence passed to the callback has no meaning.
      *
-     * <p>What {@link io.caravan.ListStore#write} throws is thrown here; then nothing has changed.
+     * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; then nothing has changed.
      */
     public void commit(WriteCallback callback) {
         if (committed) {
@@ -105,7 +110,7 @@ public final class Edit implements AutoCloseable {
         }
     }
 
-    /** Whether there are no operations, so that a commit changes nothing; before {@link #commit}. */
+    /** Whether the edit has no operations, so that a commit would change nothing. Called before {@link #commit}. */
     public boolean isEmpty() {
         return batch.operations().isEmpty() && changed().isEmpty();
     }
@@ -115,14 +120,14 @@ public final class Edit implements AutoCloseable {
         for (DocumentEdit document : documents) {
             if (document.changesCatalog()) {
                 changed = changed.isEmpty() ? new ArrayList<>(1) : changed;
-                // The last entry with a list's id names the document that has the list.
+                // The last entry with a list's id names the document that owns the list.
                 changed.add(document.handedOver() ? 0 : changed.size(), document);
             }
         }
         return changed;
     }
 
-    /** Unlocks the names. Operations that were not committed are dropped. */
+    /** Unlocks the names. Discards operations that were not committed. */
     @Override
     public void close() {
         for (DocumentTable stripe : locked) {

@@ -3,13 +3,13 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, but for
+ * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, except for
  * {@link #size()}.
  */
 final class EntryOrder {
     private @Nullable Document oldest;
     private @Nullable Document newest;
-    /** Read without the lock as well. */
+    /** Also read without the lock. */
     private volatile long size;
 
     @Nullable

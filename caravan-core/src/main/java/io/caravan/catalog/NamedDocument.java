@@ -1,9 +1,4 @@
 package io.caravan.catalog;
 
-/**
- * A document of the catalog at one moment, with its name.
- *
- * @param name its name
- * @param state what the catalog knows of it
- */
+/** A document of the catalog at one moment, with its name. */
 public record NamedDocument(DocumentName name, DocumentState state) {}

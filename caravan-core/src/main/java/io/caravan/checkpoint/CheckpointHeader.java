@@ -11,13 +11,13 @@ import io.caravan.format.FrameLayout.Link;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a checkpoint: where it belongs, and what it covers.
+ * The header of a checkpoint: the store it belongs to, and the part of the log it covers.
  *
  * @param version of the format
  * @param number counts the store's checkpoints
  * @param storeId the store it belongs to
  * @param startLsn replay starts here, at a frame or at the log's end
- * @param endLsn the log must reach this position for the checkpoint to be whole
+ * @param endLsn the log must reach this position for the checkpoint to be usable
  * @param previous the frame before {@code startLsn}
  * @param lists number of lists in it
  * @param entries number of entries in it

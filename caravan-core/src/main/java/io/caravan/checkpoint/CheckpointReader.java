@@ -13,17 +13,23 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one checkpoint file, checking everything before it is used. A file is whole when, in this order: (1) its file
- * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are ones that a store can have; (4) its
- * length is what the header says; (5) every section fits the file, its CRC is right, it names a partition, and one
- * captured between the start and the end; (6) the pieces fill their sections, those of one list have the same head, and
- * they add up to the lists and entries that the header announces; (7) every partition has a section.
+ * Reads one checkpoint file, and checks everything before it is used. The conditions, in this order:
+ * <ol>
+ *   <li>The file header is valid.
+ *   <li>The CRC of the checkpoint header is right.
+ *   <li>The numbers in the headers are possible in a store.
+ *   <li>The length of the file is that in the header.
+ *   <li>Every section fits the file, its CRC is right, it names a partition, and it was captured between start and end.
+ *   <li>The pieces fill their sections, those of one list have the same head, and they add up to the lists and entries
+ *     in the header.
+ *   <li>Every partition has a section.
+ * </ol>
  */
 public final class CheckpointReader implements AutoCloseable {
 
-    /** Receives what a checkpoint holds, in the order in which it was written. */
+    /** Receives the contents of a checkpoint in the order in which they were written. */
     public interface Visitor {
-        /** Ignores everything: for reading a checkpoint only to check it. */
+        /** Ignores everything, to read a checkpoint only to check it. */
         Visitor NOBODY = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}
@@ -32,10 +38,10 @@ public final class CheckpointReader implements AutoCloseable {
             public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {}
         };
 
-        /** A section of a partition that was captured at this LSN. */
+        /** Visits a section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
-        /** A list, or the first or a later piece of one. Its regions start at index {@code at} of the buffer. */
+        /** Visits a list or a piece of one. Its regions start at index {@code at} of the buffer. */
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 
@@ -65,17 +71,15 @@ public final class CheckpointReader implements AutoCloseable {
         return header;
     }
 
-    /** The file's size in bytes. */
     public long fileBytes() {
         return fileBytes;
     }
 
-    /** The file's path. */
     public String path() {
         return file.path();
     }
 
-    /** Visits every section and piece, checking conditions 5 to 7. When it fails, drop what was visited before. */
+    /** Visits every section and piece, checking conditions 5 to 7. If it fails, discard everything visited. */
     public void read(Visitor visitor) throws IOException {
         Tally tally = new Tally(visitor);
         sections = new CheckpointSections(file, header.partitions(), tally);
@@ -83,7 +87,7 @@ public final class CheckpointReader implements AutoCloseable {
         tally.check();
     }
 
-    /** The exception that a visitor throws when it cannot use the piece that it is given. */
+    /** Returns the exception for a visitor to throw if it cannot use the piece that it visits. */
     public CorruptStoreException corruptPiece(String problem) {
         return corrupt(sections == null ? 0 : sections.offset(), problem);
     }
@@ -97,10 +101,10 @@ public final class CheckpointReader implements AutoCloseable {
         file.close();
     }
 
-    /** What the pieces of one list have in common. */
+    /** The fields that the pieces of one list have in common. */
     private record Head(long id, long birth, long first, long next) {}
 
-    /** Counts what is read against what the header says, and passes it on. */
+    /** Compares the contents with the numbers in the header, and passes them on. */
     private final class Tally implements CheckpointSections.Visitor {
         private final Visitor visitor;
         private final BitSet partitions = new BitSet();

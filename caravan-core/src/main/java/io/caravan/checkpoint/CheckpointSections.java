@@ -11,16 +11,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Walks a checkpoint file: visits every section whose checksum is right, wherever it is, and tells where something else
- * stands. {@link CheckpointReader} throws there; who reads what is left of a damaged file goes on behind it.
+ * Walks through a checkpoint file. It visits every section whose checksum is right, wherever it is, and reports where
+ * other bytes are. {@link CheckpointReader} throws there; a reader of a damaged file continues after them.
  *
- * <p>A window of the file is in memory.
+ * <p>It holds a window of the file in memory.
  */
 public final class CheckpointSections {
 
-    /** Takes the sections and the damage, in the order of the file. */
+    /** Receives the sections and the damage, in the order of the file. */
     public interface Visitor extends CheckpointReader.Visitor {
-        /** From this offset of the file on, up to the next section or piece, are bytes that are in none. */
+        /** Reports bytes that belong to no section, from this file offset to the next section or piece. */
         void damaged(long offset, String problem);
     }
 
@@ -34,15 +34,15 @@ public final class CheckpointSections {
     private final ByteBuffer window;
     /** Position of the window in the file. */
     private long windowAt;
-    /** Why there is no section at the position that was looked at last. */
+    /** The reason why no section is at the position checked last. */
     private String problem = "";
 
     private long offset;
 
     /**
-     * A walk through a file, up to its size.
+     * Creates a walk through a file, up to its size.
      *
-     * @param partitions how many there should be
+     * @param partitions the expected number
      */
     public CheckpointSections(StoreFile file, int partitions, Visitor visitor) throws IOException {
         this.file = file;
@@ -54,12 +54,12 @@ public final class CheckpointSections {
                 .limit(0);
     }
 
-    /** Offset of the section or piece that is being visited. */
+    /** Returns the offset of the section or piece that is being visited. */
     public long offset() {
         return offset;
     }
 
-    /** Visits everything behind the file's headers. */
+    /** Visits everything after the file's headers. */
     public void visit() throws IOException {
         long at = headerBytes();
         boolean afterDamage = false;
@@ -80,7 +80,10 @@ public final class CheckpointSections {
         return CheckpointLayout.headerBytes(whole ? window.getInt(FileHeader.VERSION) : FileHeader.NEWEST_VERSION);
     }
 
-    /** Length of the section at this position of the file, which is in the window then; 0 when there is none. */
+    /**
+     * Returns the length of the section at this position of the file, and loads it into the window; 0 if no section is
+     * there.
+     */
     private int sectionAt(long at) throws IOException {
         if (!loaded(at, SECTION_HEADER_BYTES)) {
             return none("a section is cut off");
@@ -108,7 +111,10 @@ public final class CheckpointSections {
         return 0;
     }
 
-    /** Has so many bytes in the window, if the file has them; reads many sections at a time, because most are small. */
+    /**
+     * Loads bytes into the window. Returns false if the file ends before them. Reads many sections at a time, because
+     * most are small.
+     */
     private boolean loaded(long at, int bytes) throws IOException {
         if (at < windowAt || at + bytes > windowAt + window.limit()) {
             windowAt = at;

@@ -12,18 +12,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Writes one checkpoint file: partitions first, the header last, then force, rename, force of the directory. Until it
- * is renamed the file has a temporary name and means nothing.
+ * Writes one checkpoint file: partitions first, the header last. Then it fsyncs the file, renames it, and fsyncs the
+ * directory. Until it is renamed, the file has a temporary name and is not a checkpoint.
  */
 public final class CheckpointWriter implements AutoCloseable {
     private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-    /** Most sections are far smaller, so they are gathered until there is this much to write. */
+    /** The number of bytes to collect before a write, because most sections are far smaller. */
     private static final int WORTH_WRITING_BYTES = 1 << 12;
 
     private final Storage storage;
     private final long number;
     private final StoreFile file;
-    /** Sections that are complete, and behind them the one under way, for which there is always room. */
+    /** The complete sections, followed by the one in progress, which always fits. */
     private final ByteBuffer buffer =
             ByteBuffer.allocateDirect(WORTH_WRITING_BYTES + MAX_SECTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -66,7 +66,7 @@ public final class CheckpointWriter implements AutoCloseable {
         buffer.clear();
     }
 
-    /** Starts a list; its regions follow. */
+    /** Starts a list. Its regions follow. */
     public void list(long id, long birth, long first, long next) throws IOException {
         listId = id;
         listBirth = birth;
@@ -79,7 +79,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds regions of the list that was started, and starts another piece where a section is full. */
+    /** Adds regions of the current list. Starts another piece when a section is full. */
     public void regions(long[] regions, int from, int count) throws IOException {
         int done = 0;
         while (done < count) {
@@ -87,7 +87,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds a piece with as many of the regions as fit. Returns how many. */
+    /** Adds a piece with as many of the regions as fit. Returns their number. */
     private int piece(long[] regions, int from, int count) throws IOException {
         if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
             endSection();
@@ -110,7 +110,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return sectionAt + MAX_SECTION_BYTES - buffer.position();
     }
 
-    /** Ends the partition; every partition has at least one section, which says when it was captured. */
+    /** Ends the partition. Every partition has at least one section, which has its capture LSN. */
     public void endPartition() throws IOException {
         endSection();
     }
@@ -128,22 +128,20 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Lists started so far. */
     public long lists() {
         return lists;
     }
 
-    /** Entries of those lists. */
     public long entries() {
         return entries;
     }
 
-    /** Size of the file with the sections so far, in bytes. */
+    /** Returns the size of the file with the sections so far, in bytes. */
     public long bytes() {
         return written + buffer.position();
     }
 
-    /** Completes the file and gives it its name, durably. */
+    /** Completes and renames the file, durably. */
     public void publish(CheckpointHeader header) throws IOException {
         writeBuffer();
         file.write(encode(header, written), 0);
@@ -174,7 +172,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return bytes;
     }
 
-    /** Closes the file, and deletes it if it was not published: somebody may be waiting for its space. */
+    /** Closes the file, and deletes it if it was not published, because its space may be needed. */
     @Override
     public void close() throws IOException {
         file.close();

@@ -1,6 +1,4 @@
-/**
- * Checkpoint files: the index as it was, partition by partition, so that the log before it is no longer needed.
- */
+/** Checkpoint files: the index, partition by partition, so that the log before it is no longer needed. */
 @NullMarked
 package io.caravan.checkpoint;
 

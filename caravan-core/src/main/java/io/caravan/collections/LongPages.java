@@ -3,19 +3,19 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * An array of longs in pages, which grows and shrinks page by page: what is already there is never copied, only, now
- * and then, the short table of pages. Not thread-safe.
+ * An array of longs in pages, which grows and shrinks page by page. Existing pages are never copied; only the short
+ * table of pages is copied occasionally. Not thread-safe.
  *
- * <p>It can be {@linkplain #freeze frozen}: then two tables have the same pages, and a page is copied before it is
- * written to for as long as both still have it. So what is frozen can be read on another thread while this one goes on.
+ * <p>It can be {@linkplain #freeze frozen}: then two tables share the same pages, and a page is copied before it is
+ * changed while both have it. Another thread can therefore read the frozen contents while this one continues to write.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
-    /** Longs in a page; a run that does not cross a multiple of this lies in one array. */
+    /** Number of longs in a page. A run that does not cross a multiple of this lies in one array. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
-    /** The most pages that there can be. */
+    /** Maximum number of pages. */
     public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
@@ -23,20 +23,20 @@ public final class LongPages {
 
     private long[][] pages;
     private int pageCount;
-    /** The pages as they were frozen. */
+    /** The pages at the time of the freeze. */
     private long[][] frozen = NOTHING;
-    /** Numbers of pages that were released, a stack. */
+    /** A stack of the numbers of released pages. */
     private int[] released = new int[4];
 
     private int releasedCount;
     private final int maxPages;
 
-    /** Pages as far as an int can number their longs. */
+    /** Creates an array with as many pages as an int can index. */
     public LongPages() {
         this(MAX_PAGES);
     }
 
-    /** At most so many pages. */
+    /** Creates an array with at most this many pages. */
     public LongPages(int maxPages) {
         this(maxPages, new long[4][]);
     }
@@ -46,18 +46,18 @@ public final class LongPages {
         this.pages = pages;
     }
 
-    /** Returns the present contents, to be read while this array goes on changing, until {@link #thaw}. */
+    /** Returns the current contents. They can be read until {@link #thaw} while this array changes. */
     public LongPages freeze() {
         frozen = pages.clone();
         return new LongPages(maxPages, frozen);
     }
 
-    /** Ends the freezing: what was frozen is not read any more. */
+    /** Ends the freeze. The frozen contents must no longer be read. */
     public void thaw() {
         frozen = NOTHING;
     }
 
-    /** How many pages can still be added. */
+    /** Returns the number of pages that can still be added. */
     public int pagesLeft() {
         return maxPages - pageCount + releasedCount;
     }
@@ -70,18 +70,18 @@ public final class LongPages {
         pageToWrite(index >>> PAGE_SHIFT)[index & PAGE_MASK] = value;
     }
 
-    /** The page with this number, which must not have been released, to be read. */
+    /** Returns the page with this number for reading. It must not have been released. */
     long[] page(int number) {
         return pages[number];
     }
 
-    /** The same, to be written to. */
+    /** Returns the page with this number for writing. */
     long[] pageToWrite(int number) {
         long[] page = pages[number];
         return number < frozen.length && frozen[number] == page ? copyOfFrozen(number) : page;
     }
 
-    /** Apart from {@link #pageToWrite}, which the compiler inlines while it is small. */
+    /** Copies a frozen page. Separate from {@link #pageToWrite}, so that the compiler inlines that method. */
     private long[] copyOfFrozen(int number) {
         long[] page = frozen[number].clone();
         pages[number] = page;
@@ -94,9 +94,9 @@ public final class LongPages {
     }
 
     /**
-     * Adds a page of zeros. Returns its number: that of a page which was released, or else the next.
+     * Adds a page of zeros. Returns its number: that of a released page, or else the next.
      *
-     * @throws IllegalStateException when there are {@linkplain #pagesLeft none left}
+     * @throws IllegalStateException if {@linkplain #pagesLeft none is left}
      */
     public int addPage() {
         if (releasedCount > 0) {
@@ -114,7 +114,7 @@ public final class LongPages {
         return pageCount++;
     }
 
-    /** Gives a page's memory back. Its indexes must not be used until {@link #addPage} returns its number again. */
+    /** Releases a page's memory. Its indexes must not be used until {@link #addPage} returns its number again. */
     public void releasePage(int number) {
         if (releasedCount == released.length) {
             released = Arrays.copyOf(released, releasedCount * 2);
@@ -123,7 +123,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Bytes of memory in use, but for what only a frozen table still has. */
+    /** Returns the bytes of memory in use, without pages that only a frozen table still has. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

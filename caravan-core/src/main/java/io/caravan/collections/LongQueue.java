@@ -4,8 +4,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of longs: a chain of pages, so that it grows and shrinks without copying. Those that belong together, three at
- * most, are never apart in two pages when all of the queue comes in such groups.
+ * A queue of longs: a chain of pages, so that it grows and shrinks without copying. If all elements are added in groups
+ * of the same size, up to three, no group is split across two pages.
  */
 public final class LongQueue {
     private static final int PAGE_LONGS = 3 << 10;
@@ -28,12 +28,12 @@ public final class LongQueue {
         return added == removed;
     }
 
-    /** How many were ever added. */
+    /** Returns the number of elements ever added. */
     public long added() {
         return added;
     }
 
-    /** How many were ever removed. */
+    /** Returns the number of elements ever removed. */
     public long removed() {
         return removed;
     }
@@ -49,22 +49,22 @@ public final class LongQueue {
         added++;
     }
 
-    /** The first, or one that belongs to it and is so many behind. */
+    /** Returns the first element, or the one this many after it in the same group. */
     public long first(int behind) {
         return first.longs[head + behind];
     }
 
-    /** The one that was added last; there must be one. */
+    /** Returns the element that was added last. The queue must not be empty. */
     public long last() {
         return last.longs[tail - 1];
     }
 
-    /** Puts another in the place of the one that was added last. */
+    /** Replaces the element that was added last. */
     public void replaceLast(long value) {
         last.longs[tail - 1] = value;
     }
 
-    /** Removes the first, and those that belong to it. */
+    /** Removes the first elements, which must be an entire group. */
     public void remove(int count) {
         head += count;
         removed += count;
@@ -77,7 +77,7 @@ public final class LongQueue {
         }
     }
 
-    /** Calls the action with each, from the first on. */
+    /** Calls the action with each element, starting with the first. */
     public void forEach(LongConsumer action) {
         int at = head;
         for (Page page = first; page != null; page = page.next) {

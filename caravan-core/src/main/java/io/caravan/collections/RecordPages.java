@@ -1,17 +1,17 @@
 package io.caravan.collections;
 
 /**
- * Records of a few longs each, numbered from 0 on, in {@link LongPages}. A record that is freed is used again, and a
- * page without records is given back, but for one that the next record goes into. Not thread-safe.
+ * Records of a few longs each, numbered from 0, in {@link LongPages}. Freed records are reused. Empty pages are
+ * released, except one for the next record. Not thread-safe.
  *
- * <p>The first two longs of a page keep count of it; the pages that have room form a list.
+ * <p>The first two longs of a page are its header. Pages with free records form a linked list.
  *
  * <pre>
  *   63                                 32 31                                  0
  *   +------------------------------------+------------------------------------+
  *   | records in use                     | first free record, or -1           |
  *   +------------------------------------+------------------------------------+
- *   | page with room before this, or -1  | page with room behind this, or -1  |
+ *   | previous page with space, or -1    | next page with space, or -1        |
  *   +------------------------------------+------------------------------------+
  *   | records; the first long of a free one is the next free one, or -1       |
  * </pre>
@@ -29,10 +29,13 @@ public final class RecordPages {
     private final int recordMask;
     private int firstWithRoom = NONE;
     private int count;
-    /** A page without records that is kept, so that one record that comes and goes does not make and drop pages. */
+    /**
+     * An empty page kept in reserve, so that repeatedly allocating and freeing one record does not allocate and free
+     * pages.
+     */
     private int spare = NONE;
 
-    /** Records of so many longs. */
+    /** Creates an empty set of records of this many longs. */
     public RecordPages(int recordLongs) {
         this(recordLongs, new LongPages());
     }
@@ -46,8 +49,8 @@ public final class RecordPages {
     }
 
     /**
-     * How many records of so many longs there can be at once: as many as all pages have, with numbers that a
-     * {@link SlotTable} can hold.
+     * Returns the maximum number of records of this many longs: limited by the number of pages, and by the slot numbers
+     * that a {@link SlotTable} can hold.
      */
     public static int maxRecords(int recordLongs) {
         int perPage = recordsPerPage(recordLongs);
@@ -62,17 +65,16 @@ public final class RecordPages {
         return Integer.SIZE - Integer.numberOfLeadingZeros(recordsPerPage - 1);
     }
 
-    /** The records as they are now, to be read while these go on changing, until {@link #thaw}. */
+    /** Returns the current records. They can be read until {@link #thaw} while these change. */
     public RecordPages freeze() {
         return new RecordPages(recordLongs, pages.freeze());
     }
 
-    /** Ends the freezing. */
     public void thaw() {
         pages.thaw();
     }
 
-    /** Records in use. */
+    /** Returns the number of records in use. */
     public int count() {
         return count;
     }
@@ -85,17 +87,19 @@ public final class RecordPages {
         pageToWrite(record)[at(record) + field] = value;
     }
 
-    /** The array that has the longs of a record, which must be in use, from {@link #at} on, to be written to. */
+    /**
+     * Returns the array with the longs of a record, starting at {@link #at}, for writing. The record must be in use.
+     */
     public long[] pageToWrite(int record) {
         return pages.pageToWrite(record >>> pageShift);
     }
 
-    /** The offset in its {@linkplain #pageToWrite page} at which a record begins. */
+    /** Returns the offset of a record in its {@linkplain #pageToWrite page}. */
     public int at(int record) {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }
 
-    /** Takes a record, whose longs may be anything. */
+    /** Allocates a record. Its longs have undefined values. */
     public int allocate() {
         if (firstWithRoom == NONE) {
             addPage();
@@ -124,7 +128,6 @@ public final class RecordPages {
         spare = number;
     }
 
-    /** Gives a record back. */
     public void free(int record) {
         count--;
         int number = record >>> pageShift;
@@ -181,7 +184,6 @@ public final class RecordPages {
         return (int) packed;
     }
 
-    /** Bytes of memory in use. */
     public long memoryBytes() {
         return pages.memoryBytes();
     }

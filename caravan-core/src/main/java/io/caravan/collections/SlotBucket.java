@@ -5,14 +5,14 @@ import java.util.function.IntConsumer;
 
 /**
  * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries
- * back instead of leaving marks (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+ * back instead of leaving tombstones (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
  *
- * <p>Looking up a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash
- * that follow those which all keys of the bucket share. It saves fifteen of sixteen lookups of keys that differ, and
- * divides a large bucket into sixteen ranges of hashes.
+ * <p>Reading a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash
+ * that follow the bits shared by all keys of the bucket. The tag saves fifteen of sixteen reads of keys that differ,
+ * and divides a large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
-    /** Bounds what a rehash, a burst or a join takes. */
+    /** Bounds the work of a rehash, a burst, or a join. */
     static final int MAX_SLOTS = 1536;
 
     private static final int EMPTY = -1;
@@ -20,9 +20,9 @@ final class SlotBucket {
     private static final int TAG_SHIFT = 28;
     static final int TAG_BITS = Integer.SIZE - TAG_SHIFT;
     private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
-    /** One less than the mask, so that no entry looks like an empty one. */
+    /** The maximum slot: one less than the mask, so that no entry equals the empty one. */
     static final int MAX_SLOT = SLOT_MASK - 1;
-    /** What an object and an array take beside the entries, about. */
+    /** Approximate memory of the objects in addition to the entries. */
     private static final int HEADER_BYTES = 40;
 
     private int[] entries;
@@ -32,7 +32,6 @@ final class SlotBucket {
         entries = newEntries(FIRST_CAPACITY);
     }
 
-    /** A copy of another. */
     SlotBucket(SlotBucket other) {
         entries = other.entries.clone();
         size = other.size;
@@ -80,7 +79,7 @@ final class SlotBucket {
         entries[i] = entry;
     }
 
-    /** Removes a slot. Returns whether the bucket takes less memory now. */
+    /** Removes a slot. Returns whether the bucket now takes less memory. */
     boolean remove(int slot, long hash, SlotTable.Keys keys) {
         int mask = entries.length - 1;
         int hole = (int) hash & mask;

@@ -5,37 +5,39 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (ints from 0 on) that stores the slots only: the owner of a slot knows its key.
- * Not thread-safe.
+ * A hash table from long keys to slots (ints from 0) that stores only the slots; the owner of a slot knows its key. Not
+ * thread-safe.
  *
- * <p>No operation does work that grows with the table. The table is a tree over the bits of the hash, from the top: an
- * array of partitions, below it nodes of eight children, and at the leaves {@link SlotBucket}s of at most
- * {@link SlotBucket#MAX_SLOTS} slots. A bucket that is full bursts into a node of eight buckets, and nothing else moves
- * (Heinz, Zobel and Williams, "Burst Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined
- * into one bucket again. The hash is a bijection, so keys differ in their hashes and no path is longer than a hash.
+ * <p>The work of each operation is bounded, regardless of the size of the table. The table is a tree over the bits of
+ * the hash, starting with the highest. It consists of an array of partitions, nodes of eight children, and {@link
+ * SlotBucket}s of at most {@link SlotBucket#MAX_SLOTS} slots as leaves.
  *
- * <p>Buckets lie in the order of their hashes. A walk goes from bucket to bucket, and its position is a hash; so the
- * table may change between any two steps of a walk.
+ * <p>A full bucket bursts into a node of eight buckets, and nothing else moves (Heinz, Zobel and Williams, "Burst
+ * Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined into one bucket again. The hash is a
+ * bijection, so keys differ in their hashes, and no path is longer than a hash.
  *
- * <p>The table can be {@linkplain #freeze frozen}, as {@link LongPages} can: what the frozen tree has at the same place
- * is copied before it changes.
+ * <p>Buckets are in the order of their hashes. A walk visits one bucket after another, and its position is a hash, so
+ * the table may change between two steps of a walk.
+ *
+ * <p>The table can be {@linkplain #freeze frozen}, like {@link LongPages}: a part that the frozen tree shares is copied
+ * before it changes.
  */
 public final class SlotTable {
-    /** The answer when no slot has a key. */
+    /** The result if no slot has a key. */
     public static final int NONE = -1;
 
-    /** The most slots that one step of a walk visits; hardly ever more than {@value #STEP_SLOTS}. */
+    /** Maximum number of slots that one step of a walk visits. Almost always at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
-    /** A bucket with more slots is visited range by range, in sixteen steps. */
+    /** A bucket with more slots is visited in sixteen steps, one for each range. */
     private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
-    /** Far fewer than a bucket holds, so that a join is not followed by a burst soon. */
+    /** Far below the capacity of a bucket, so that a burst does not soon follow a join. */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
-    /** Knows the key of each slot that is in the table. */
+    /** Maps each slot in the table to its key. */
     @FunctionalInterface
     public interface Keys {
         long key(int slot);
@@ -44,14 +46,14 @@ public final class SlotTable {
     private final Keys keys;
     /** Each element of this array, and of the nodes below it, is null, a {@link SlotBucket} or a node: an Object[]. */
     private final @Nullable Object[] root;
-    /** The root as it was frozen, if it is. */
+    /** The root at the time of the freeze; null if the table is not frozen. */
     private @Nullable Object frozenRoot;
-    /** How far to shift a hash right to get its partition. */
+    /** Number of bits by which a hash is shifted right to get its partition. */
     private final int rootShift;
 
     private int size;
 
-    /** A table of {@code partitions} partitions, a power of two and at least two. */
+    /** Creates a table with this number of partitions, a power of two and at least two. */
     public SlotTable(int partitions, Keys keys) {
         if (partitions < 2 || Integer.bitCount(partitions) != 1) {
             throw new IllegalArgumentException("partitions must be a power of two from 2 on, was " + partitions);
@@ -69,9 +71,9 @@ public final class SlotTable {
     }
 
     /**
-     * The table as it is now, to be walked while this one goes on changing, until {@link #thaw}.
+     * Returns the current table. It can be walked until {@link #thaw} while this one changes.
      *
-     * @param frozenKeys knows the keys as they are now
+     * @param frozenKeys maps the slots to their keys at the time of the freeze
      */
     public SlotTable freeze(Keys frozenKeys) {
         SlotTable frozen = new SlotTable(this, frozenKeys);
@@ -79,12 +81,12 @@ public final class SlotTable {
         return frozen;
     }
 
-    /** Ends the freezing: what was frozen is not read any more. */
+    /** Ends the freeze. The frozen table must no longer be read. */
     public void thaw() {
         frozenRoot = null;
     }
 
-    /** A child that is to be changed, of a node whose place in the frozen tree has this. */
+    /** Returns a child of a node for changing. Copies it if the frozen tree has the same child at this place. */
     private static @Nullable Object childToChange(@Nullable Object[] node, @Nullable Object frozen, int at) {
         Object child = node[at];
         if (child != null && child == childOf(frozen, at)) {
@@ -98,24 +100,23 @@ public final class SlotTable {
         return frozen instanceof Object[] node ? node[at] : null;
     }
 
-    /** Mixes a key's bits so that every bit of the result depends on every bit of the key. No two keys mix to the same. */
+    /** Mixes a key's bits, so that every bit of the result depends on every bit of the key. A bijection. */
     public static long hash(long key) {
         long h = (key ^ key >>> 32) * 0x9E37_79B9_7F4A_7C15L;
         h = (h ^ h >>> 29) * 0xBF58_476D_1CE4_E5B9L;
         return h ^ h >>> 32;
     }
 
-    /** Number of slots. */
     public int size() {
         return size;
     }
 
-    /** The partition that a key belongs to: the top bits of its hash. */
+    /** Returns the partition of a key: the highest bits of its hash. */
     public int partitionOf(long key) {
         return (int) (hash(key) >>> rootShift);
     }
 
-    /** The slot with this key, or {@link #NONE}. */
+    /** Returns the slot with this key, or {@link #NONE}. */
     public int find(long key) {
         long hash = hash(key);
         int shift = rootShift + FAN_OUT_LOG2;
@@ -127,7 +128,9 @@ public final class SlotTable {
         return child == null ? NONE : ((SlotBucket) child).find(key, hash, tag(hash, shift), keys);
     }
 
-    /** The tag of a hash in a bucket whose keys share all bits of theirs but the lowest {@code shift}. */
+    /**
+     * Returns the tag of a hash in a bucket whose keys share all bits of their hashes except the lowest {@code shift}.
+     */
     private static int tag(long hash, int shift) {
         return (int) (hash >>> shift - SlotBucket.TAG_BITS) & (1 << SlotBucket.TAG_BITS) - 1;
     }
@@ -168,7 +171,7 @@ public final class SlotTable {
         return node;
     }
 
-    /** Removes a slot that is in the table; its key must still be the one it was added with. */
+    /** Removes a slot that is in the table. Its key must still be the one with which it was added. */
     public void remove(int slot) {
         remove(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
         size--;
@@ -192,7 +195,10 @@ public final class SlotTable {
         return joins;
     }
 
-    /** How many slots the buckets of a node have; more than are ever joined if one of its children is a node. */
+    /**
+     * Returns the number of slots in the buckets of a node. If one of its children is a node, returns more than are
+     * ever joined.
+     */
     private static int slotsToJoin(@Nullable Object[] node) {
         int sum = 0;
         for (Object child : node) {
@@ -218,24 +224,24 @@ public final class SlotTable {
         return joined;
     }
 
-    /** Where a walk through a partition starts. */
+    /** Returns the start of a walk through a partition. */
     public long startOf(int partition) {
         return (long) partition << rootShift;
     }
 
-    /** Whether a walk through a partition, which started there and has come to this position, has more to visit. */
+    /** Whether a walk through a partition that has reached this position has more slots to visit. */
     public boolean isWithin(int partition, long position) {
         return position >>> rootShift == partition;
     }
 
-    /** Whether a walk that has come to this position will still visit a key that is in the table. */
+    /** Whether a walk that has reached this position has yet to visit the slot of a key in the table. */
     public static boolean isAhead(long key, long position) {
         return Long.compareUnsigned(hash(key), position) >= 0;
     }
 
     /**
-     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, or of a
-     * part of it if it is large. A slot that is in the table during the whole walk is visited once.
+     * Makes one step of a walk: calls the action with the slots from this position to the end of its bucket, or of one
+     * range of a large bucket. A slot that is in the table during the entire walk is visited once.
      *
      * @return the position of the next step
      */
@@ -249,7 +255,7 @@ public final class SlotTable {
         if (!(child instanceof SlotBucket bucket)) {
             return endOfRange(position, shift);
         }
-        // What was joined since the last step begins before the position.
+        // A bucket that was joined since the last step begins before the position.
         IntConsumer ahead = slot -> {
             if (isAhead(keys.key(slot), position)) {
                 action.accept(slot);
@@ -263,12 +269,12 @@ public final class SlotTable {
         return endOfRange(position, shift);
     }
 
-    /** Where the range of hashes ends that share all bits with this one but the lowest {@code shift}. */
+    /** Returns the end of the range of hashes that share all bits with this one except the lowest {@code shift}. */
     private static long endOfRange(long hash, int shift) {
         return (hash >>> shift) + 1 << shift;
     }
 
-    /** Calls the action with every slot of a partition. The table must not change meanwhile. */
+    /** Calls the action with every slot of a partition. The table must not change during the call. */
     public void forEach(int partition, IntConsumer action) {
         long position = startOf(partition);
         do {
@@ -276,7 +282,6 @@ public final class SlotTable {
         } while (isWithin(partition, position));
     }
 
-    /** Bytes of memory in use. */
     public long memoryBytes() {
         return memoryBytes(root);
     }

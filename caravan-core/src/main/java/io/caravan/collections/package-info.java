@@ -1,4 +1,4 @@
-/** Growable tables of primitives whose growth never copies everything at once. */
+/** Growable collections of primitives whose growth never copies everything at once. */
 @NullMarked
 package io.caravan.collections;
 

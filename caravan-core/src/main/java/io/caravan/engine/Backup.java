@@ -13,17 +13,19 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Copies an open store to another storage while writes, trims and checkpoints go on. The copy is the store as it was,
- * durably, at one position of its log, which it reached after the copying of the heap.
+ * Copies an open store to another storage while writes, trims and checkpoints continue. The copy is the durable state
+ * of the store at one log position, E, which the log reaches after the heap has been copied.
  *
- * <p>The order makes it so: (1) a fresh checkpoint C; (2) the heap segments that C counts on; (3) the log from C's start
- * up to E, where it is forced when (2) is done. Places in the heap are reused while they are copied, and that does no
- * harm: a place that C names is freed only when the trim or deletion of its entry is forced, and so lies before E,
- * whatever has been written there when the copy came to it. Recovery of the copy replays that trim, and nothing that is
- * live at E lies in a place that was freed before. What has come since C lies in the log between C's start and E, where
- * the copy's index looks for it. A lease keeps these log segments and heap segments from being recycled or deleted.
+ * <p>It publishes a checkpoint, C, and copies the heap segments that C refers to. Then it copies the log from C's start
+ * to E, the position up to which the log is fsynced by then.
  *
- * <p>To be used by one thread, which must be neither a store's thread nor one that others may interrupt.
+ * <p>Heap places may be reused while they are copied. This is harmless: a place that C names is freed only after the
+ * trim or deletion of its entry is fsynced. That record lies before E, and recovery of the copy replays it. No entry
+ * that is live at E lies in a place freed before. Values appended since C are in the log between C's start and E, where
+ * the copy's index looks for them.
+ *
+ * <p>A lease keeps these log and heap segments from being recycled or deleted. Used by one thread, which is neither a
+ * store thread nor one that may be interrupted.
  */
 public final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
@@ -45,7 +47,7 @@ public final class Backup {
         this.progress = progress;
     }
 
-    /** Copies the store; every file and name is durable when this returns. */
+    /** Copies the store. Every file and its name are durable when this returns. */
     BackupReport run() throws IOException {
         Start start = begin();
         try (StoreFile file = start.checkpointFile()) {
@@ -67,16 +69,18 @@ public final class Backup {
         }
         long end = forcedEnd();
         copyLog(checkpoint, end);
-        // The lease holds only while the store is open: afterwards another process may recycle what was copied.
+        // The lease holds only while the store is open: afterwards another process may recycle the copied files.
         parts.state.checkWritable();
         to.forceDirectory();
         return new BackupReport(end, checkpoint.number(), files, bytes);
     }
 
-    /** What is copied, and what keeps it there; the checkpoint's file can be read although a later one removes it. */
+    /**
+     * The checkpoint to copy and the lease on its files. The open file stays readable if a later checkpoint deletes it.
+     */
     private record Start(CheckpointHeader checkpoint, StoreFile checkpointFile, Provisioner.Lease lease) {}
 
-    /** Publishes a checkpoint and takes the lease, on the checkpointer's thread: nothing goes away in between. */
+    /** Publishes a checkpoint and takes the lease on the checkpointer's thread, so no file is removed in between. */
     private Start begin() {
         AtomicReference<Start> begun = new AtomicReference<>();
         parts.onCheckpointer(() -> {
@@ -91,7 +95,7 @@ public final class Backup {
         return Objects.requireNonNull(begun.get());
     }
 
-    /** Where the log ends in the copy: it is forced up to there, and every trim that has freed a place lies before. */
+    /** Fsyncs the log and returns the end of the log in the copy. Every trim that has freed a place lies before it. */
     private long forcedEnd() {
         parts.onCheckpointer(parts.checkpoints::forceLog);
         return parts.state.forced.position();
@@ -108,7 +112,7 @@ public final class Backup {
 
     private void copyLog(CheckpointHeader start, long end) throws IOException {
         LogGeometry geometry = new LogGeometry(start.logSegmentBytes());
-        // The position behind a full segment lies in the next one, which holds nothing then.
+        // If the last segment is full, the end lies in the next one, which has no frames yet.
         long last = geometry.segmentOf(Math.max(start.startLsn(), end - Blocks.BLOCK_BYTES - 1));
         total += end - start.startLsn();
         for (long segment = geometry.segmentOf(start.startLsn()); segment <= last; segment++) {
@@ -130,7 +134,7 @@ public final class Backup {
         return to.create(name, allocatedBytes);
     }
 
-    /** Copies a range of a file, but for portions that are zeros, as they are in the new file already. */
+    /** Copies a range of a file. Skips portions of zeros, because the new file has zeros there already. */
     private void copy(StoreFile source, StoreFile target, long first, long end) throws IOException {
         for (long at = first; at < end; at += PORTION_BYTES) {
             int wanted = (int) Math.min(PORTION_BYTES, end - at);
@@ -161,7 +165,7 @@ public final class Backup {
         return true;
     }
 
-    /** A backup gives way to the store: what it holds back of the log may be what the disk lacks. */
+    /** Fails if the log cannot grow, because the log segments that the backup keeps may be the space it needs. */
     private void requireLogSpace() throws IOException {
         if (parts.provisioner.logStarved()) {
             throw new IOException("the log cannot grow (" + parts.provisioner.logProblem()

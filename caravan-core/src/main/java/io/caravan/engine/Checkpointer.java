@@ -13,23 +13,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the log's older part unnecessary, in the background: publishes a checkpoint when the log since the last has
- * outgrown what it would write, or when the log has no space to grow. Between checkpoints it runs the tasks that need
- * the files to stay as they are.
+ * Publishes checkpoints in the background, so that older log segments are no longer needed. A checkpoint is due when
+ * the log since the last one has outgrown the bytes that it would write, or when the log has no space to grow. Between
+ * checkpoints it runs tasks that need the store's files to stay unchanged.
  *
- * <p>A checkpoint that fails for want of space is tried again later, because nothing depends on it. A failed force of
- * the log or the heap is final.
+ * <p>A checkpoint that fails for lack of space is retried later, because nothing depends on it. A failed fsync of the
+ * log or the heap is final.
  */
 final class Checkpointer {
-    /** However large the heap, it makes the log, and so a recovery, longer by no more than this. */
+    /** Upper bound on how much the heap's size may lengthen the log, and therefore recovery. */
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
 
-    /** However large floor and index are: the log may get twice as long while a checkpoint is written. */
+    /**
+     * Upper bound on the distance between checkpoints, regardless of the floor and the size of the index. The log may
+     * grow to twice that while a checkpoint is written.
+     */
     private static final long MAX_DISTANCE_BYTES = Region.MAX_LOG_BYTES / 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** The longest pause between attempts that fail because a part of the log cannot be read. */
+    /** The longest pause between attempts that fail because a part of the log is unreadable. */
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(64);
 
     private final StoreState state;
@@ -37,18 +40,18 @@ final class Checkpointer {
     private final Provisioner provisioner;
     private final Consumer<Throwable> failStore;
 
-    /** Tasks that wait for their turn. Guarded by the store's lock. */
+    /** Pending tasks. Guarded by the store's lock. */
     private final Deque<Request> requests = new ArrayDeque<>();
 
-    /** Whether nobody will serve requests any more. Guarded by the store's lock. */
+    /** Whether the worker has stopped, so that no request will run. Guarded by the store's lock. */
     private boolean stopped;
 
     private volatile long dueAtLsn;
     private boolean lastAttemptFailed;
     private long lastFailureNanos;
-    /** How long after a failure the next attempt is made. */
+    /** The pause between a failure and the next attempt. */
     private long retryNanos = RETRY_NANOS;
-    /** Whether the last attempt failed only because a part of the log cannot be read. */
+    /** Whether the last attempt failed only because a part of the log is unreadable. */
     private boolean unreadable;
 
     Checkpointer(StoreState state, Checkpoints checkpoints, Provisioner provisioner, Consumer<Throwable> failStore) {
@@ -60,8 +63,9 @@ final class Checkpointer {
     }
 
     /**
-     * A checkpoint writes the index, and moves what has survived to the heap. The longer it waits, the fewer values do:
-     * so the log may grow with the index and with what is live.
+     * Returns the LSN at which the next checkpoint is due. A checkpoint writes the index and moves survivors to the
+     * heap. The later it runs, the fewer entries survive. The log may therefore grow with the sizes of the index and
+     * the used heap.
      */
     private long dueAt() {
         long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
@@ -70,14 +74,17 @@ final class Checkpointer {
                 + Math.min(Math.max(state.config.checkpointFloorBytes(), stateBytes), MAX_DISTANCE_BYTES);
     }
 
-    /** The flusher calls this after each flush. */
+    /** Wakes the checkpointer if a checkpoint is due. Called after each flush. */
     void logGrew() {
         if (state.committed.position() >= dueAtLsn) {
             state.wakes.checkpointer().run();
         }
     }
 
-    /** Runs a task on the checkpointer's thread, so that no file is recycled while it runs; completes with it. */
+    /**
+     * Runs a task on the checkpointer's thread, so no file is recycled in the meantime. The future completes with the
+     * task.
+     */
     CompletableFuture<Void> submit(Engine.FileTask task) {
         Request request = new Request(task, new CompletableFuture<>());
         state.locked(() -> {
@@ -91,7 +98,7 @@ final class Checkpointer {
         return request.done();
     }
 
-    /** Refuses whoever still waits, and whoever comes; called when the worker has stopped. */
+    /** Rejects all pending and future requests. Called once the worker has stopped. */
     void refuseRequests() {
         state.locked(() -> {
             stopped = true;
@@ -100,14 +107,14 @@ final class Checkpointer {
         });
     }
 
-    /** A task, and who waits for it. */
+    /** A task and the future of its submitter. */
     private record Request(Engine.FileTask task, CompletableFuture<Void> done) {
         void serve() {
             try {
                 task.run();
                 done.complete(null);
             } catch (Throwable failed) {
-                // Only a checkpoint can leave the engine broken, and that fails the store itself.
+                // Only a checkpoint can leave the engine in a broken state, and a checkpoint fails the store itself.
                 done.completeExceptionally(failed);
             }
         }
@@ -117,7 +124,7 @@ final class Checkpointer {
         }
     }
 
-    /** A request, or a checkpoint if one is due; see {@link Worker.Step}. */
+    /** Serves one request, or else publishes a checkpoint if one is due; see {@link Worker.Step}. */
     long step() {
         Request request = state.locked(requests::poll);
         if (request != null) {
@@ -127,7 +134,7 @@ final class Checkpointer {
         if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
-        // What a write waits for is freed though a part of the log cannot be read.
+        // A checkpoint frees the space that a write waits for even if a part of the log is unreadable.
         long pauseNanos = unreadable && checkpoints.wanted() ? 0 : retryPauseNanos();
         if (pauseNanos > 0) {
             return pauseNanos;
@@ -152,20 +159,22 @@ final class Checkpointer {
         }
     }
 
-    /** How long until the next attempt; a clock that jumps back makes it due at once. */
+    /** Returns the time until the next attempt. If the clock jumps back, the attempt is due at once. */
     private long retryPauseNanos() {
         long sinceNanos = state.nowNanos() - lastFailureNanos;
         return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, retryNanos - sinceNanos) : 0;
     }
 
     /**
-     * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would
-     * make free, or the heap has places or segments that they would. Otherwise it would stay full, whatever is trimmed and deleted. One that failed is tried again until it
-     * succeeds: appends may be refused because of it. So is one that a write waits for.
+     * Whether a checkpoint is due. One that failed is retried until it succeeds, because appends may be rejected until
+     * then. One that a write waits for is also due.
+     *
+     * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two would free log segments,
+     * heap segments, or heap places. Otherwise the log would stay full regardless of trims and deletes.
      */
     private boolean due() {
         long position = state.committed.position();
-        // The log's end may lie in a segment that has no space yet, where no checkpoint can start.
+        // The end of the log may lie in a segment that has no space yet, where no checkpoint can start.
         long latestStart = Math.min(state.geometry.segmentOf(position), provisioner.lastReadySegment());
         return lastAttemptFailed
                 || position >= dueAtLsn
@@ -173,17 +182,17 @@ final class Checkpointer {
                 || provisioner.logStarved() && (latestStart > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
-    /** How much log a recovery would replay, about. */
+    /** Returns the approximate number of log bytes that a recovery would replay. */
     long logBytesSince() {
         return Math.max(0, state.committed.position() - checkpoints.newest().startLsn());
     }
 
-    /** What {@link #logBytesSince} will be when the next checkpoint begins. */
+    /** Returns the value that {@link #logBytesSince} will have when the next checkpoint begins. */
     long logBytesAtNext() {
         return Math.max(0, dueAtLsn - checkpoints.newest().startLsn());
     }
 
-    /** Publishes a checkpoint. On the checkpointer's thread only. */
+    /** Publishes a checkpoint. Called on the checkpointer's thread only. */
     void publish() throws IOException {
         long startNanos = state.nowNanos();
         try {

@@ -17,16 +17,23 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Writes and keeps checkpoints, without stopping writes.
+ * Writes and retains checkpoints without stopping writes.
  *
- * <p>A checkpoint is the index at one LSN: (1) note where replay is to start, the first frame that is not sealed yet;
- * (2) wait until everything before it is forced, and move what survives of it to the heap, which is forced
- * ({@link Tenuring}); (3) freeze the index, under the lock for a moment, and write it without the lock; (4) wait until
- * the log is forced up to where it was frozen; (5) force, rename, force the directory. The last two checkpoints are
- * kept, and the log back to the older one's start. Used by the checkpointer only, but for what says otherwise.
+ * <p>A checkpoint is the index as of one LSN, and is made in five steps:
+ * <ol>
+ *   <li>Note where replay will start: at the first frame that is not sealed yet.
+ *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync it
+ *     ({@link Tenuring}).
+ *   <li>Freeze the index, holding the lock for a moment, and write it without the lock.
+ *   <li>Wait until the log is fsynced up to the LSN at which the index was frozen.
+ *   <li>Fsync the file, rename it, and fsync the directory.
+ * </ol>
+ *
+ * <p>The last two checkpoints are retained, and the log back to the start of the older one. Used by the checkpointer
+ * only, except where a method says otherwise.
  */
 final class Checkpoints {
-    /** Regions that are handed to the file at a time. */
+    /** Number of regions passed to the file at a time. */
     private static final int SLICE_LONGS = 1 << 10;
 
     private final StoreState state;
@@ -41,7 +48,7 @@ final class Checkpoints {
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
-    /** How many heap segments the checkpoints that are kept count on. */
+    /** Number of heap segments that the retained checkpoints refer to. */
     private int countedHeapSegments;
 
     Checkpoints(
@@ -67,27 +74,27 @@ final class Checkpoints {
         this.countedHeapSegments = state.heapFile.segmentCount();
     }
 
-    /** The newest checkpoint; on any thread. */
+    /** Returns the newest checkpoint. On any thread. */
     CheckpointHeader newest() {
         return newest;
     }
 
-    /** File size of the newest checkpoint. */
+    /** Returns the file size of the newest checkpoint. */
     long newestBytes() {
         return newestBytes;
     }
 
-    /** Numbers of the checkpoints kept, oldest first. */
+    /** Returns the numbers of the retained checkpoints, oldest first. */
     List<Long> kept() {
         return List.copyOf(kept);
     }
 
-    /** Whether nothing has changed since the newest checkpoint. */
+    /** Whether the store is unchanged since the newest checkpoint. */
     boolean upToDate() {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
-    /** Whether further checkpoints would give disk space back, or make places in the heap free. */
+    /** Whether further checkpoints would free disk space or heap places. */
     boolean makeRoom() {
         return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }
@@ -98,11 +105,11 @@ final class Checkpoints {
     }
 
     /**
-     * Forces the log, then writes and publishes a checkpoint.
+     * Fsyncs the log, then writes and publishes a checkpoint.
      *
-     * @throws Tenuring.ForceFailed when the heap could not be forced
-     * @throws StoreFailedException when the log could not, or the store has failed before: then its index is not to be
-     *     trusted
+     * @throws Tenuring.ForceFailed if the fsync of the heap fails
+     * @throws StoreFailedException if the fsync of the log fails, or if the store failed earlier and its index is
+     *     therefore not trustworthy
      */
     void publish() throws IOException {
         StoreFailedException failedBefore = state.failure();
@@ -114,7 +121,7 @@ final class Checkpoints {
         try {
             publishNext();
         } catch (Tenuring.Unreadable kept) {
-            // It hinders nobody: what had been freed is free again, and what could be read has moved.
+            // Waiting writes are not affected: freed space is available again, and every readable survivor has moved.
             throw kept;
         } catch (IOException | RuntimeException failed) {
             failure = String.valueOf(failed.getMessage());
@@ -140,11 +147,11 @@ final class Checkpoints {
             }
             throw kept;
         } catch (IOException noRoom) {
-            // One of an earlier format leaves frames in the log that may be in memory alone.
+            // The log of an earlier format may have frames that are only in the page cache.
             if (newest.version() < FileHeader.NEWEST_VERSION || !state.locked(space::hasFreed)) {
                 throw noRoom;
             }
-            // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
+            // Trimmed places may be space enough. A checkpoint that leaves the survivors in the log makes them free.
             writeAndPublish(atLastStart(begun));
             tenuring.tenure(start.lsn());
         }
@@ -152,12 +159,12 @@ final class Checkpoints {
         writeAndPublish(start);
     }
 
-    /** A checkpoint that leaves the log as it is. */
+    /** Returns the start of a checkpoint that leaves the log as it is. */
     private Start atLastStart(Start begun) {
         return new Start(newest.startLsn(), newest.previous().lsn(), begun.tail());
     }
 
-    /** What is noted first: where replay starts, and what must be forced before. */
+    /** The LSN where replay starts, the frame before it, and the position up to which the log must be fsynced first. */
     private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
@@ -168,8 +175,8 @@ final class Checkpoints {
     }
 
     /**
-     * A checkpoint must not start in a segment that has no space yet; then it starts at the last frame, so that even a
-     * log that is full to its last byte can be recycled.
+     * Moves the start back to the last frame if it lies in a segment without space, in which no checkpoint may start. A
+     * log that is full to its last byte can therefore still be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
         if (state.geometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
@@ -212,12 +219,12 @@ final class Checkpoints {
         }
     }
 
-    /** A frame from the one before the newest checkpoint's start on. */
+    /** Returns the link of a frame. The frame must not precede the one before the newest checkpoint's start. */
     private Link linkOf(long lsn) throws IOException {
         return lsn == newest.previous().lsn() ? newest.previous() : state.log.link(lsn);
     }
 
-    /** The index as every record before an LSN made it, and no later one. */
+    /** The index as of an LSN: it reflects every record before the LSN and no later one. */
     private record Frozen(ListIndex index, long lsn, int heapSegments) {}
 
     private Frozen freeze() {
@@ -254,7 +261,10 @@ final class Checkpoints {
         }
     }
 
-    /** The log before the start will not be kept. An error, not an exception: it fails the store, whose log has everything. */
+    /**
+     * Throws if a region refers to the log before the checkpoint's start, which will not be retained. Throws an error
+     * rather than an exception, because the store must fail while its log is still complete.
+     */
     private void requireKept(long id, int count, long startLsn, long frozenLsn) {
         for (int i = 0; i < count; i++) {
             if (Region.isInLog(slice[i]) && Region.entryLsn(slice[i], frozenLsn) < startLsn) {
@@ -264,7 +274,7 @@ final class Checkpoints {
         }
     }
 
-    /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
+    /** Returns when everything accepted so far is fsynced. Called on the checkpointer's thread only. */
     void forceLog() {
         awaitForced(state.locked(() -> queue.nextLsn()));
     }
@@ -275,15 +285,16 @@ final class Checkpoints {
     }
 
     /**
-     * Gives the disk what is written and not forced, which below {@code SYNC} may be all that was appended since the last
-     * checkpoint. The force that counts is the flusher's, and whoever writes waits for it: now it finds little to do.
-     * This one has a handle of its own, as Linux tells each handle once of what could not be written.
+     * Writes dirty log pages to disk before the flusher's fsync. Below {@code SYNC}, these may be all that was appended
+     * since the last checkpoint. The fsync that counts is the flusher's, which writers wait for, and this leaves it
+     * little to write. This method opens its own file handles, because Linux reports a write-back error once for each
+     * handle.
      */
     private void writeBack() throws IOException {
         long written = state.committed.position();
         long next = state.forced.position();
         long segment = state.geometry.segmentOf(next);
-        // What is written may end where the next segment begins, which need not be there.
+        // The written log may end where the next segment begins, and that segment may not exist yet.
         while (next < written && state.log.ready(segment)) {
             try (StoreFile file = state.storage.open(FileNames.LOG.of(segment))) {
                 force(file);
@@ -298,7 +309,8 @@ final class Checkpoints {
             file.force();
         } catch (IOException failed) {
             logForceFailed.accept(failed);
-            // The flusher fails the store with it, and the position never comes to be forced.
+            // The flusher fails the store with this error, so the awaited position is never reached and this call
+            // throws.
             state.forced.await(Long.MAX_VALUE);
         }
     }
@@ -324,7 +336,7 @@ final class Checkpoints {
             kept.remove(0);
         }
         state.storage.forceDirectory();
-        // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
+        // The release comes last, so that no crash leaves a checkpoint without its log or heap segments.
         provisioner.release(state.geometry.segmentOf(older.startLsn()));
         countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
         state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));

@@ -13,17 +13,17 @@ import java.util.Arrays;
  */
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
-    /** Bounds the memory of callbacks that come without bytes, such as trims that change nothing. */
+    /** Bounds the memory of callbacks without records, such as those of trims that change nothing. */
     private static final int MAX_CALLBACKS = 1 << 18;
 
     /**
-     * What a write asks of the commit that it becomes part of.
+     * The requirements that a write adds to its commit.
      *
-     * @param level how durable it must be before it is acknowledged
-     * @param flushDelayNanos how long it may wait to be flushed, or {@link WriteBatch#BY_POLICY}
+     * @param level the durability before it is acknowledged
+     * @param flushDelayNanos the longest time until it is flushed, or {@link WriteBatch#BY_POLICY}
      */
     record Terms(Durability level, long flushDelayNanos) {
-        /** As durable, and as soon, as the store does it. */
+        /** The durability and flush delay of the store. */
         static final Terms USUAL = new Terms(Durability.SYNC, WriteBatch.BY_POLICY);
 
         static Terms of(WriteBatch batch) {
@@ -52,7 +52,7 @@ final class Commit {
         return frame;
     }
 
-    /** The log segment that the frame was placed in. */
+    /** Returns the log segment that the frame was placed in. */
     long segment() {
         return segment;
     }
@@ -61,12 +61,14 @@ final class Commit {
         segment = logSegment;
     }
 
-    /** Whether it has all the callbacks that a write may add; a flush adds its own all the same. */
+    /**
+     * Whether it has reached the maximum number of callbacks for writes. A flush request adds its callback regardless.
+     */
     boolean full() {
         return count >= MAX_CALLBACKS;
     }
 
-    /** Whether less than half of it is used. */
+    /** Whether less than half of its capacity is used. */
     boolean roomy() {
         return count < MAX_CALLBACKS / 2 && frame.payloadBytes() < frame.capacityBytes() / 2;
     }
@@ -83,52 +85,57 @@ final class Commit {
         firstNanos = nanos;
     }
 
-    /** When the first callback was added. */
+    /** Returns the time at which the first callback was added. */
     long firstNanos() {
         return firstNanos;
     }
 
-    /** A write was added that waits as the store's policy says. Returns whether it is the first. */
+    /** Records that a write was added that waits according to the store's policy. Returns whether it is the first. */
     boolean waitByPolicy() {
         boolean first = !waitsByPolicy;
         waitsByPolicy = true;
         return first;
     }
 
-    /** A write was added that waits until so long after the first one at most. Returns whether none waited less so far. */
+    /**
+     * Records that a write was added that waits at most this long after the first one. Returns whether this limit is
+     * the shortest so far.
+     */
     boolean waitAtMost(long nanos) {
         boolean least = nanos < delayNanos;
         delayNanos = Math.min(delayNanos, nanos);
         return least;
     }
 
-    /** How long after its first write it is to be flushed: as the least patient of its writes wants it. */
+    /** Returns the time between its first write and its flush: the shortest that one of its writes allows. */
     long delayNanos(FlushDelay policy) {
         return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
     }
 
-    /** How durable it must be before anybody is told: as the strongest of its writes asks for. */
+    /**
+     * Returns the durability required before writes are acknowledged: the strongest level that one of them requests.
+     */
     Durability level() {
         return level;
     }
 
-    /** It must be so durable at the least. */
+    /** Raises the required durability to at least this level. */
     void require(Durability atLeast) {
         level = level.orStronger(atLeast);
     }
 
-    /** A flush takes it, behind which the log ends there. */
+    /** Records that a flush takes the commit, after which the log ends at this position. */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         forceAsked = force;
     }
 
-    /** Where the log ends once the frame is written. */
+    /** Returns the end of the log once the frame is written. */
     long end() {
         return end;
     }
 
-    /** Whether somebody asked for a force, whatever the durability level. */
+    /** Whether an fsync was requested regardless of the durability level. */
     boolean forceAsked() {
         return forceAsked;
     }
@@ -142,7 +149,7 @@ final class Commit {
         sequences[count++] = sequence;
     }
 
-    /** Calls every callback with its success, in order. */
+    /** Calls the success method of every callback, in order. */
     void acknowledge() {
         while (notified < count) {
             int next = notified++;
@@ -150,7 +157,7 @@ final class Commit {
         }
     }
 
-    /** Calls every callback that was not called yet with the failure, in order. */
+    /** Calls the failure method of every callback that was not called yet, in order. */
     void fail(StoreFailedException problem) {
         while (notified < count) {
             int next = notified++;

@@ -9,13 +9,16 @@ import io.caravan.wal.LogScanner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two commits that take turns: writers fill the active one under the store's lock while a flush works on the other. A
- * flush begins by taking the spare one's place, so there is none for a second flush. {@link FlushDemand} says when.
+ * Two commits that alternate: writers fill the active one under the store's lock while a flush writes the other. A
+ * flush begins by replacing the active commit with the spare one, so a second flush cannot begin until it ends.
+ * {@link FlushDemand} decides when.
  *
- * <p>Also the log's tail: a commit's frame gets its place just before its first record, behind the frame before it, or
- * at the start of the next segment when the record would not fit. An append needs one more ready segment behind the
- * frame's: that one is the reserve with which trims and deletes go on when the disk is full. Only the reserve's front is
- * for appends too: once the log has gone on to it, checkpoints can free the segment before it.
+ * <p>Also the tail of the log. A frame is placed just before its first record is added: after the previous frame, or at
+ * the start of the next segment if the record would not fit.
+ *
+ * <p>An append also requires a ready segment after that of its frame: the reserve in which trims and deletes continue
+ * when the disk is full. Appends may use only the front of the reserve. Once the log has entered it, checkpoints can
+ * free the segment before it.
  */
 final class CommitQueue {
     private final StoreState state;
@@ -24,9 +27,9 @@ final class CommitQueue {
     private final LogGeometry geometry;
 
     private Commit active;
-    /** Takes the active commit's place when a flush begins. There is none while one is under way. */
+    /** Replaces the active commit when a flush begins. Null while a flush is in progress. */
     private @Nullable Commit spare;
-    /** Where the frames sealed so far end. */
+    /** End of the frames sealed so far. */
     private long tail;
 
     private long lastSealedLsn;
@@ -42,20 +45,20 @@ final class CommitQueue {
         this.lastSealedLsn = end.last().lsn();
     }
 
-    /** The most that the records of one write may take together. */
+    /** Returns the maximum total size of the records of one write. */
     int maxRecordBytes() {
         return geometry.maxRecordBytes(active.frame().capacityBytes() + FrameLayout.HEADER_BYTES);
     }
 
-    // The rest is called under the store's lock.
+    // The remaining methods are called under the store's lock.
 
     /**
-     * The active commit, with room for records of so many bytes; waits until there is.
+     * Returns the active commit, with space for records of this size. Waits until it has the space.
      *
-     * @param releases whether the write gives space back, and so may use the reserve
-     * @param mayWait whether the caller may wait for room
-     * @throws NotWritableException when there is no room, and the caller may not wait for it
-     * @throws OutOfSpaceException when the disk has no space for the log's next segment
+     * @param releases whether the write frees space, and so may use the reserve
+     * @param mayWait whether the caller may wait for space
+     * @throws NotWritableException if it lacks the space and the caller may not wait
+     * @throws OutOfSpaceException if the disk has no space for the next log segment
      */
     Commit makeRoom(int bytes, boolean releases, boolean mayWait) {
         state.checkWritable();
@@ -82,7 +85,7 @@ final class CommitQueue {
                         || geometry.isInFront(active.frame().baseLsn()));
     }
 
-    /** Waits until the active commit has nothing in it. */
+    /** Waits until the active commit has no records. */
     void awaitEmpty() {
         while (!active.frame().isEmpty()) {
             demand.requireFlush();
@@ -91,8 +94,9 @@ final class CommitQueue {
     }
 
     /**
-     * Places a leader's frame where it was on the leader; waits until its segment is ready. Returns the commit that takes
-     * it: while it waits a flush may have taken the one that was active, though it was empty.
+     * Places a leader's frame at the LSN that it had on the leader; waits until its segment is ready. Returns the
+     * commit to fill. If this waits, it may differ from the one active at the call, because a flush takes a commit even
+     * if it is empty.
      */
     Commit placeAt(long lsn) {
         while (!place(lsn, true)) {
@@ -101,7 +105,10 @@ final class CommitQueue {
         return active;
     }
 
-    /** Gives the active commit, which is empty, this place; false when the segments that it needs are not ready yet. */
+    /**
+     * Places the frame of the active commit, which is empty, at this LSN. Returns false if the segments that it needs
+     * are not ready yet.
+     */
     private boolean place(long lsn, boolean releases) {
         long segment = geometry.segmentOf(lsn);
         boolean needsNext = !releases && !geometry.isInFront(lsn);
@@ -120,14 +127,13 @@ final class CommitQueue {
         return true;
     }
 
-    /** Adds the callback of a write to the active commit. */
     void add(WriteCallback callback, long sequence, Commit.Terms terms) {
         active.add(callback, sequence);
         active.require(terms.level());
         demand.added(terms.flushDelayNanos());
     }
 
-    /** Makes the flush of the record at this LSN start without waiting for company, unless it is under way. */
+    /** Starts the flush of the record at this LSN without waiting for more writes, unless it is already in progress. */
     void requireFlushOf(long lsn) {
         if (lsn >= tail && !demand.urgent()) {
             demand.requireFlush();
@@ -138,17 +144,21 @@ final class CommitQueue {
         return active;
     }
 
-    /** Whether a flush is under way. */
     boolean flushing() {
         return spare == null;
     }
 
-    /** Whether there is something to flush now, and no flush is under way. Gives up groups that have had their time. */
+    /**
+     * Whether the active commit should be flushed now and no flush is in progress. Gives up groups whose time is over.
+     */
     boolean hasWork() {
         return spare != null && demand.hasWork();
     }
 
-    /** Begins a flush if there is something to flush now, and no other is under way: returns the commit to be flushed. */
+    /**
+     * Begins a flush if the active commit should be flushed now and no flush is in progress. Returns the commit to
+     * flush.
+     */
     @Nullable
     Commit beginFlush() {
         Commit next = spare;
@@ -161,8 +171,8 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
-            // A segment that is full to its last byte is left here, not when the next frame is placed: nobody may place
-            // one before the segments behind the tail are ready.
+            // A segment that is full to its last byte is left here, not when the next frame is placed: placing one
+            // requires that the segments after the tail are ready.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         sealed.sealed(tail, demand.sealed(active));
@@ -171,8 +181,8 @@ final class CommitQueue {
     }
 
     /**
-     * Ends the flush of a commit, whose writes have been answered. Wakes the flusher if there is something to flush again:
-     * what was added since, and what the flusher left alone because of this flush.
+     * Ends the flush of a commit whose callbacks have been called. Wakes the flusher if a flush is due again, for
+     * writes added in the meantime or work that the flusher left because of this flush.
      */
     void endFlush(Commit commit) {
         commit.clear();
@@ -183,39 +193,37 @@ final class CommitQueue {
         }
     }
 
-    /** Every record so far lies before this, every later one at or behind it. */
+    /** Returns an LSN that follows every record so far and does not follow any later one. */
     long nextLsn() {
         return active.frame().isEmpty() ? tail : active.frame().endLsn();
     }
 
-    /** Where the frames sealed so far end. */
     long tail() {
         return tail;
     }
 
-    /** Where the first frame of the segment behind the tail's goes. */
+    /** Returns the LSN of the first frame in the segment after the tail's. */
     long nextSegment() {
         return geometry.firstFrame(geometry.segmentOf(tail) + 1);
     }
 
-    /** Where the frame behind the active one goes. */
+    /** Returns the LSN of the frame after the active one. */
     long position() {
         return active.frame().isEmpty()
                 ? tail
                 : geometry.positionAfter(active.frame().endLsn());
     }
 
-    /** Where a replay of everything that is not sealed yet has to start. */
+    /** Returns the start of a replay of everything that is not sealed yet. */
     long replayStart() {
         return active.frame().isEmpty() ? tail : active.frame().baseLsn();
     }
 
-    /** LSN of the last frame that was sealed. */
     long lastSealedLsn() {
         return lastSealedLsn;
     }
 
-    /** Whether a write would most likely find room in the log, or be refused, but not wait. */
+    /** Whether a write would most likely find space in the log, or be rejected, without waiting. */
     boolean writable() {
         return active.roomy()
                 && (provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.logStarved());

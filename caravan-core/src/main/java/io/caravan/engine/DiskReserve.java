@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.util.function.LongSupplier;
 
 /**
- * Disk space that stays free for the next checkpoints, so that the log never takes what a checkpoint needs to make it
- * shorter, and the heap never takes what its checkpoint's file needs. Other programs may take that space all the same.
+ * Disk space that stays free for the next checkpoints. The log never takes the space that a checkpoint needs to shorten
+ * it, and the heap never takes the space that its checkpoint's file needs. Other programs may still use that space.
  */
 final class DiskReserve {
-    /** Of a log segment, so much is kept for what a file system needs beside the bytes of files. */
+    /** The part of a log segment reserved for file system overhead beyond the bytes of files. */
     private static final int SLACK_SHARE = 32;
     /** An entry's record in the log takes at least four times its region in the index. */
     private static final int RECORD_TO_REGION = 4;
@@ -24,9 +24,10 @@ final class DiskReserve {
     private volatile long newestCheckpointBytes;
 
     /**
-     * A reserve.
+     * Creates a reserve.
      *
-     * @param logEnd where the log ends, with what is not sealed yet; called under the store's lock
+     * @param logEnd returns the end of the log, including records that are not sealed yet; called under the store's
+     *     lock
      */
     DiskReserve(StoreState state, HeapSpace space, LongSupplier logEnd, long newestCheckpointBytes) {
         this.state = state;
@@ -37,20 +38,22 @@ final class DiskReserve {
         this.newestCheckpointBytes = newestCheckpointBytes;
     }
 
-    /** The newest checkpoint has a file of this size. */
+    /** Records the file size of the newest checkpoint. */
     void published(long checkpointBytes) {
         newestCheckpointBytes = checkpointBytes;
     }
 
     /**
-     * How many bytes of disk space are lacking if the log's last segment is to be this one. Appends may fill all segments
-     * before it, and all that they append may survive: the heap must be able to grow by what finds no place in it.
+     * Returns the number of bytes of disk space that are lacking if this is to be the last log segment. Appends may
+     * fill all segments before it, and all appended entries may survive. The heap must then be able to grow by those
+     * that do not fit in it.
      *
      * @param takes bytes that the segment would take
      */
     long lackingForLog(long last, long takes) throws IOException {
         long needed = takes + state.locked(() -> neededForLog(last));
-        // Afterwards: what a checkpoint takes in between is then counted twice, and not left out.
+        // The free space is measured last, so space that a checkpoint takes in between is counted twice rather than
+        // missed.
         return needed - state.storage.usableBytes();
     }
 
@@ -62,8 +65,9 @@ final class DiskReserve {
     }
 
     /**
-     * How many bytes of disk space are lacking if the heap is to grow. More must be left than the log needs for its next
-     * segment when the heap need not grow, so that the log can go on once documents are deleted.
+     * Returns the number of bytes of disk space that are lacking if the heap is to grow. The space left must exceed
+     * what the log needs for its next segment while the heap does not grow, so that the log can grow once documents are
+     * deleted.
      *
      * @param takes bytes that the heap would take
      */
@@ -72,13 +76,15 @@ final class DiskReserve {
         return needed - state.storage.usableBytes();
     }
 
-    /** What the files of the next two checkpoints take, beside those that they replace. */
+    /** Returns the size of the files of the next two checkpoints, minus those that they replace. */
     private long fileBytes(long appendable) {
         long bytes = checkpointBytes(appendable);
         return bytes + Math.max(0, bytes - newestCheckpointBytes);
     }
 
-    /** Size of a checkpoint's file after so many bytes more of the log, if values stay as long as they are. */
+    /**
+     * Returns the size of a checkpoint's file after this many more log bytes, if the mean value size stays the same.
+     */
     private long checkpointBytes(long appendable) {
         long entries = state.index.entryCount();
         long bytes = CheckpointLayout.fileBytes(state.index.listCount(), entries);

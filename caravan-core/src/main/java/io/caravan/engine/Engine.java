@@ -27,7 +27,7 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The durable store: each operation is one call into {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
+/** The durable store. Each operation is one call to {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
 public final class Engine implements DurableListStore {
     final StoreParts parts;
     private final StoreState state;
@@ -41,21 +41,21 @@ public final class Engine implements DurableListStore {
         this.reads = parts.reads;
     }
 
-    /** Opens or creates the store that the storage holds; the engine owns the storage from here on. */
+    /** Opens or creates the store in the storage. The engine then owns the storage. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock) throws IOException {
         return open(config, storage, clock, Threading.THREADS);
     }
 
-    /** The same, with threads and waiting of the caller's. */
+    /** Opens or creates the store in the storage, with the caller's threads and waiting. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
             throws IOException {
         return open(config, storage, clock, threading, OptionalLong.empty(), OptionalLong.empty());
     }
 
     /**
-     * Opens or creates a replica of the store with this id, which follows until it is told to {@link #lead}.
+     * Opens or creates a replica of the store with this id, which follows until {@link #lead} is called.
      *
-     * @param forcedLsn up to where its log was forced; behind that, a power cut may have left a gap
+     * @param forcedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
      */
     public static Engine openReplica(
             StoreConfig config, Storage storage, LongSupplier clock, Threading threading, long storeId, long forcedLsn)
@@ -246,47 +246,47 @@ public final class Engine implements DurableListStore {
         parts.onCheckpointer(parts.checkpointer::publish);
     }
 
-    /** Work with a store's files, done on the checkpointer's thread. */
+    /** A task with the store's files, run on the checkpointer's thread. */
     @FunctionalInterface
     public interface FileTask {
         void run() throws IOException;
     }
 
-    /** Where the next frame goes, of a replica that follows. */
+    /** Returns the LSN of the next frame, for a replica that follows. */
     public long position() {
         return state.locked(() -> parts.queue.position());
     }
 
-    /** Repeats a leader's frame; see {@link io.caravan.Replica#replay}. */
+    /** Replays a leader's frame; see {@link io.caravan.Replica#replay}. */
     public boolean replay(ByteBuffer frame) {
         return parts.replays.replay(frame);
     }
 
-    /** The size of a log segment, in bytes, as the store was created. */
+    /** Returns the size of a log segment in bytes, as fixed when the store was created. */
     public int logSegmentBytes() {
         return parts.replays.segmentBytes();
     }
 
-    /** Takes writes from now on, and commits their frames to the group. */
+    /** Accepts writes from now on, and commits their frames to the group. */
     public void lead(CommitLog group) {
         flush();
         parts.flusher.commitTo(group);
         state.follow(false);
     }
 
-    /** Forces everything accepted so far. Returns up to where the log is forced. */
+    /** Fsyncs everything accepted so far. Returns the position up to which the log is fsynced. */
     public long force() {
         StoreState.checkMayWait("force");
         parts.onCheckpointer(parts.checkpoints::forceLog);
         return forcedLsn();
     }
 
-    /** Checks that a caller may wait for the store: on a store thread the wait would never end. */
+    /** Checks that the caller may wait for the store. On a store thread, the wait would never end. */
     public static void checkMayWait(String what) {
         StoreState.checkMayWait(what);
     }
 
-    /** Whether this thread is one that calls the callbacks of a store, or does such a thread's work. */
+    /** Whether this thread calls the callbacks of a store, or does the work of such a thread. */
     public static boolean onStoreThread() {
         return WorkerThread.onStoreThread();
     }
@@ -308,7 +308,7 @@ public final class Engine implements DurableListStore {
         });
     }
 
-    /** Copies the store to an empty storage while it is used; see {@link Backup}. */
+    /** Copies the open store to an empty storage; see {@link Backup}. */
     public BackupReport backup(Storage target, BackupReport.Progress progress) throws IOException {
         StoreState.checkMayWait("backup");
         state.checkWritable();
@@ -357,7 +357,7 @@ public final class Engine implements DurableListStore {
         parts.close();
     }
 
-    /** Up to where the log is forced. */
+    /** Returns the position up to which the log is fsynced. */
     public long forcedLsn() {
         return state.forced.position();
     }

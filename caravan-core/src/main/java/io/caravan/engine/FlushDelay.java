@@ -3,17 +3,20 @@ package io.caravan.engine;
 import io.caravan.FlushPolicy;
 import java.util.concurrent.TimeUnit;
 
-/** Turns a {@link FlushPolicy} into how long to wait, from what the flushes took. Used by whoever has begun a flush, or may. */
+/**
+ * Computes the delay of a {@link FlushPolicy} from the durations of past flushes. Used by the thread that has begun a
+ * flush, or may begin one.
+ */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
-    /** However wrong a measurement is, as after a stall of the disk or a jump of the clock, no write waits longer. */
+    /** Upper bound on the delay if a measurement is wrong, as after a stall of the disk or a jump of the clock. */
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * A flush that takes longer than this keeps a thread that has other work from it for too long: handing it over
-     * takes some tens of microseconds.
+     * A longer flush keeps a thread that has other work from it for too long. Handing the flush to the flusher takes
+     * some tens of microseconds.
      */
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
@@ -28,7 +31,7 @@ final class FlushDelay {
         this.policy = policy;
     }
 
-    /** How long after a batch's first write it shall be flushed, in nanoseconds. */
+    /** Returns the delay between a batch's first write and its flush, in nanoseconds. */
     long nanos() {
         if (policy instanceof FlushPolicy.FixedDelay fixed) {
             return fixed.delayNanos();
@@ -36,7 +39,7 @@ final class FlushDelay {
         return policy == FlushPolicy.Adaptive.INSTANCE ? adaptiveNanos() : 0;
     }
 
-    /** Whether flushes have been so quick lately that whoever has written may make the next one itself. */
+    /** Whether recent flushes were quick enough for a writer to make the next one itself. */
     boolean quick() {
         return flushed && forceNanos < QUICK_NANOS;
     }
@@ -50,7 +53,7 @@ final class FlushDelay {
         return Math.min((long) nanos, MAX_ADAPTIVE_NANOS);
     }
 
-    /** A flush of so many writes has just ended. */
+    /** Records that a flush of this many writes has just ended. */
     void flushed(int count, long tookNanos, long nowNanos) {
         long sinceLast = nowNanos - lastFlushNanos;
         forceNanos = average(forceNanos, Math.max(tookNanos, 0));

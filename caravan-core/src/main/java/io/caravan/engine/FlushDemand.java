@@ -4,32 +4,41 @@ import io.caravan.WriteBatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides when the active commit is flushed: at once when a caller waits for it, otherwise when the writes that belong
- * together have come. Everything here is called under the store's lock, except where a method says otherwise.
+ * Decides when the active commit is flushed: at once if a caller waits for it, otherwise when the writes that belong
+ * together have been added. Called under the store's lock, except where a method says otherwise.
  *
- * <p>While a group of writes is open ({@link io.caravan.ListStore#group()}), the flusher is not woken for the first of them,
- * but when the group ends or has gathered enough. Groups are counted, not identified: with several open, the end of any
- * one may start the flush, and a commit waits for no group that was opened after its first write. A commit waits
- * {@link #GROUP_WAIT_NANOS} at most. Then all open groups are given up, and no longer count.
+ * <p>While a write group is open ({@link io.caravan.ListStore#group()}), its first write does not wake the flusher. The
+ * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: with
+ * several open, closing any one may start the flush. Groups opened after a commit's first write do not delay it.
+ *
+ * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are given up, and no longer
+ * count.
  */
 final class FlushDemand {
-    /** What a group may gather at most: forcing that much hardly takes the disk longer than forcing one block. */
+    /**
+     * The size at which a commit no longer waits for groups: an fsync of this much hardly takes longer than one of a
+     * block.
+     */
     private static final int GATHERED_BYTES = 64 * 1024;
 
-    /** What a writer flushes itself at most: while it writes more, it could have gathered the next commit. */
+    /**
+     * The largest commit that a writer flushes itself. While it writes more, it could gather the next commit instead.
+     */
     private static final int FLUSHED_HERE_BYTES = 16 * 1024;
 
     private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** What the active commit asks of the flusher. It only rises, until the commit is sealed. */
+    /** The urgency of flushing the active commit. It only rises, until the commit is sealed. */
     private enum Stage {
-        /** Nothing: the commit is empty, or gathers what open groups add until the flusher gives them up. */
+        /**
+         * No flush: the commit is empty, or collects the writes of open groups until the flusher gives the groups up.
+         */
         GATHERS,
-        /** To flush it when the policy's delay is over. The flusher was woken for it. */
+        /** Flush when the policy's delay is over. The flusher was woken for it. */
         READY,
-        /** To flush it without delay. */
+        /** Flush without delay. */
         URGENT,
-        /** To flush without delay, also if the commit is empty, and to force the log whatever the durability level. */
+        /** Flush without delay, even an empty commit, and fsync the log at any durability level. */
         FORCE
     }
 
@@ -43,9 +52,9 @@ final class FlushDemand {
     private int awaitedGroups;
     /** Number of times that the open groups were given up. A group of an earlier generation no longer counts. */
     private long generation;
-    /** Whether a group was opened since the flusher last had nothing to do. */
+    /** Whether a group was opened since the flusher last was idle. */
     private boolean groupsCome;
-    /** Whether the flusher looks again soon, although no thread wakes it. */
+    /** Whether the flusher will check again soon without being woken. */
     private boolean flusherLooks;
 
     FlushDemand(StoreState state, Commit active) {
@@ -58,9 +67,9 @@ final class FlushDemand {
     }
 
     /**
-     * A callback was added to the active commit: sees to it that the flusher knows as soon as it may flush.
+     * Records that a callback was added to the active commit, and wakes the flusher as soon as it may flush.
      *
-     * @param delayNanos how long its write may wait, or {@link WriteBatch#BY_POLICY}
+     * @param delayNanos the longest time that its write may wait, or {@link WriteBatch#BY_POLICY}
      */
     void added(long delayNanos) {
         if (active.count() == 1) {
@@ -73,7 +82,7 @@ final class FlushDemand {
         }
         boolean sooner = delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
         if (sooner && stage != Stage.GATHERS) {
-            // It may be waiting for the moment that was right so far.
+            // The flusher may be waiting for a later time.
             wakeFlusher();
         }
         wakeWhenReady();
@@ -101,7 +110,7 @@ final class FlushDemand {
         return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
     }
 
-    /** Opens a group. Returns its generation, which closes it. */
+    /** Opens a group. Returns its generation, which {@link #closeGroup} takes. */
     long openGroup() {
         openGroups++;
         groupsCome = true;
@@ -112,8 +121,8 @@ final class FlushDemand {
      * Closes a group of this generation, unless it was given up before.
      *
      * @param mayFlush whether the caller could make the flush itself
-     * @return whether it is to do so: the commit is small and no other thread writes, as no other group is open and the
-     *     flusher was not woken
+     * @return whether the caller must flush: the commit is small and no other thread writes, that is, no other group is
+     *     open and the flusher was not woken
      */
     boolean closeGroup(long opened, boolean mayFlush) {
         if (opened != generation) {
@@ -129,24 +138,24 @@ final class FlushDemand {
         return false;
     }
 
-    /** Makes the flush of what the active commit has start without waiting for company. */
+    /** Starts the flush of a nonempty active commit without waiting for more writes. */
     void requireFlush() {
         if (!active.isEmpty()) {
             raise(Stage.URGENT);
         }
     }
 
-    /** Makes the next flush start at once, and force the log whatever the durability level. */
+    /** Starts the next flush at once, and fsyncs the log in it at any durability level. */
     void requireForce() {
         raise(Stage.FORCE);
     }
 
-    /** Whether the next flush may not wait; may be asked without the lock. */
+    /** Whether the next flush must not be delayed. May be called without the lock. */
     boolean urgent() {
         return stage.compareTo(Stage.URGENT) >= 0;
     }
 
-    /** Whether there is something to flush now. Gives groups up that have been waited for long enough. */
+    /** Whether the active commit should be flushed now. Gives up groups that it has waited for long enough. */
     boolean hasWork() {
         if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
             generation++;
@@ -156,15 +165,15 @@ final class FlushDemand {
         return stage == Stage.FORCE || !active.isEmpty() && !gathering();
     }
 
-    /** How much longer the active commit waits for groups; not at all when the clock has gone back. */
+    /** Returns the remaining time that the active commit waits for groups; 0 if the clock has gone back. */
     private long groupWaitNanos() {
         long waitedNanos = state.nowNanos() - active.firstNanos();
         return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;
     }
 
     /**
-     * How long the flusher may rest that has nothing to do. As long as groups come, it looks again by itself, so that
-     * their first writes need not wake it. The end of a flush that is under way wakes it.
+     * Returns the time that an idle flusher may sleep. While groups keep opening, it wakes by itself, so their first
+     * writes need not wake it. The end of a flush in progress wakes it.
      */
     long restNanos() {
         long nanos = Worker.UNTIL_WOKEN;
@@ -178,7 +187,7 @@ final class FlushDemand {
         return nanos;
     }
 
-    /** The active commit is sealed, and this one takes its place. Returns whether a force was asked for. */
+    /** Replaces the active commit, which is sealed, with this one. Returns whether an fsync was requested. */
     boolean sealed(Commit next) {
         boolean forced = stage == Stage.FORCE;
         active = next;

@@ -15,24 +15,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes commits from the queue one by one: waits as the policy says, commits the frame to the group that the store
- * belongs to, if any ({@link CommitLog}), writes it, forces it, acknowledges, publishes the committed position, which
- * readers wait for. While it is busy the next commit gathers.
+ * Takes commits from the queue one by one. It waits as the policy says, and commits the frame to the store's
+ * replication group, if it has one ({@link CommitLog}). It writes and fsyncs the frame, acknowledges the writes, and
+ * publishes the committed position, for which readers wait. The next commit fills in the meantime.
  *
- * <p>A flush is begun and ended under the store's lock, and in between is one thread's: that of the flusher, or of a
- * writer who {@linkplain ListStore.Group#closeAndFlush() makes it itself}. The first failure of a write or force is final: it is never tried again, as the operating
- * system may have dropped the pages that it could not write (Rebello et al., "Can Applications Recover from fsync
- * Failures?", ATC 2020).
+ * <p>A flush is begun and ended under the store's lock. In between, one thread owns it: the flusher's, or that of a
+ * writer that {@linkplain ListStore.Group#closeAndFlush() flushes itself}. The first failure of a write or fsync is
+ * final. It is never retried, because the operating system may have dropped the pages that it could not write (Rebello
+ * et al., "Can Applications Recover from fsync Failures?", ATC 2020).
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
     /**
-     * How much of weaker writes a store that forces leaves to the next force at most: whoever is waiting for that one has
-     * to wait for all of it.
+     * Bound on the bytes of weaker writes that a {@code SYNC} store leaves for the next fsync. A writer that waits for
+     * that fsync waits for all of them.
      */
     private static final long MAX_UNFORCED_BYTES = 8L << 20;
 
-    /** How much of weaker writes a writer's thread forces along with its own at most. */
+    /** Bound on the bytes of weaker writes that a writer's thread fsyncs along with its own. */
     private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;
@@ -67,7 +67,7 @@ final class Flusher {
         this.afterFlush = afterFlush;
     }
 
-    /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
+    /** Makes one flush, or reclaims one slice; see {@link Worker.Step}. */
     long step() {
         if (state.failure() != null) {
             return stepOfFailed();
@@ -90,7 +90,7 @@ final class Flusher {
         return 0;
     }
 
-    /** The flush that this thread has begun, and what follows each. */
+    /** Makes the flush that this thread has begun, and the work that follows each flush. */
     private void flush(Commit commit) {
         try {
             answer(commit);
@@ -98,7 +98,7 @@ final class Flusher {
             reclaim();
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
-            // Whichever thread this is.
+            // Fails the store on any thread, as the thread may be a writer's.
             fail(broken);
             throw broken;
         } finally {
@@ -106,7 +106,7 @@ final class Flusher {
         }
     }
 
-    /** See {@link ListStore#group()}. */
+    /** Opens a write group; see {@link ListStore#group()}. */
     ListStore.Group openGroup() {
         return new OpenGroup(state.locked(demand::openGroup));
     }
@@ -132,7 +132,7 @@ final class Flusher {
             }
         }
 
-        /** Returns the commit of the flush that was begun, which is the caller's to make. */
+        /** Closes the group. Returns the commit if a flush was begun, which the caller must then make. */
         private @Nullable Commit close(boolean mayFlush) {
             state.lock.lock();
             try {
@@ -147,7 +147,7 @@ final class Flusher {
         }
     }
 
-    /** Whether a writer's thread would be done with a flush soon. Under the lock. */
+    /** Whether a flush on a writer's thread would end soon. Under the lock. */
     private boolean flushesHere() {
         return !queue.flushing()
                 && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
@@ -157,7 +157,7 @@ final class Flusher {
                 && delay.quick();
     }
 
-    /** Returns when no writer's thread flushes. None will begin to, as the store closes. */
+    /** Waits until no writer's thread flushes. No further one begins, because the store is closing. */
     void awaitWriters() {
         state.locked(() -> {
             while (queue.flushing()) {
@@ -166,7 +166,7 @@ final class Flusher {
         });
     }
 
-    /** A failed store has nothing to do but to answer those who wait. */
+    /** Calls the pending callbacks of a failed store, which has no other work. */
     private long stepOfFailed() {
         Commit begun = state.locked(queue::beginFlush);
         if (begun != null) {
@@ -184,7 +184,7 @@ final class Flusher {
         return state.locked(() -> demand.restNanos());
     }
 
-    /** How much longer the active commit is to wait; not at all when the clock says that it lies in the future. */
+    /** Returns the remaining delay of the active commit; 0 if the clock has gone back to before its first write. */
     private long delayNanos() {
         return state.locked(() -> {
             if (demand.urgent() || queue.flushing() || queue.active().count() == 0) {
@@ -214,7 +214,7 @@ final class Flusher {
                                 || commit.end() - state.forced.position() > MAX_UNFORCED_BYTES);
     }
 
-    /** How durable a commit must be before it is acknowledged. */
+    /** Returns the durability required before a commit is acknowledged. */
     private Durability levelOf(Commit commit) {
         return commit.level().orWeaker(durability);
     }
@@ -249,17 +249,19 @@ final class Flusher {
         return writer.write(frame, sealed);
     }
 
-    /** Whether the store belongs to no group, which would have what its own log may lose. */
+    /** Whether the store has no replication group, which would hold the frames that its own log may lose. */
     private boolean alone() {
         return commitLog == CommitLog.LOCAL && !state.follows();
     }
 
-    /** From the next frame on. Called when every frame so far is written. */
+    /**
+     * Replicates the frames through this log, starting with the next one. Called when every frame so far is written.
+     */
     void commitTo(CommitLog log) {
         commitLog = log;
     }
 
-    /** Below {@code SYNC}, what could not be forced was committed: it must not be read any more. */
+    /** Hides committed data that could not be fsynced, which exists below {@code SYNC}. */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());
@@ -267,8 +269,8 @@ final class Flusher {
     }
 
     /**
-     * Somebody else has forced a file of the log, and failed: the next flush fails with that, as if the force had been its
-     * own. On any store thread.
+     * Records that an fsync of a log file by another thread failed. The next flush fails with this error as if its own
+     * fsync had failed. On any store thread.
      */
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
@@ -276,7 +278,7 @@ final class Flusher {
         state.locked(demand::requireForce);
     }
 
-    /** Makes the store fail, and answers those who wait. What fails afterwards is logged only. On any store thread. */
+    /** Fails the store, and so all waiting calls. Later failures are only logged. On any store thread. */
     void fail(Throwable cause) {
         boolean first = state.locked(() -> {
             boolean failedBefore = state.failure() != null;
@@ -320,7 +322,9 @@ final class Flusher {
         return state.slice(() -> space.reclaimSlice());
     }
 
-    /** Freed space relieves the heap, and whoever watches its pressure learns of that without waiting for a write. */
+    /**
+     * Reclaims a slice, and then checks the heap pressure without waiting for a write, because freed space lowers it.
+     */
     private boolean reclaimAndLook() {
         boolean freed = reclaim();
         if (freed) {

@@ -6,15 +6,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs code of users on threads of the store. What it throws is logged and changes nothing, an {@link Error} too: a
- * stack that overflows in a callback says nothing about the engine.
+ * Runs users' code on store threads. Anything that it throws is logged and has no other effect. That includes an
+ * {@link Error}: a stack overflow in a callback says nothing about the engine.
  */
 final class Guarded {
     private static final Logger LOG = LoggerFactory.getLogger(Guarded.class);
 
     private Guarded() {}
 
-    /** Calls a write's callback with its success; without a lambda, because this is done for every write. */
+    /** Calls a write's callback with success. Uses no lambda, because this runs for every write. */
     static void success(WriteCallback callback, long sequence) {
         try {
             callback.success(sequence);
@@ -23,7 +23,7 @@ final class Guarded {
         }
     }
 
-    /** Calls a write's callback with the store's failure. Nothing that it throws keeps the next from being called. */
+    /** Calls a write's callback with the store's failure. If it throws, the next callbacks are still called. */
     static void failure(WriteCallback callback, StoreFailedException problem) {
         try {
             callback.failure(problem);

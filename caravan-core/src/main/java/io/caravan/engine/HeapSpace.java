@@ -11,15 +11,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap's space: what is admitted because it may have to move there, the regions that do, and freeing those of
- * trimmed lists. Everything here is called under the store's lock.
+ * The space of the heap: admits entries that may have to move there, allocates their regions, and frees the regions of
+ * trimmed entries. Called under the store's lock.
  *
- * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned: so nothing that a crash could
- * bring back is counted as gone, and nothing is overwritten under a reader. Its place is taken again only after the next
- * checkpoint, see {@link FreedPlaces}.
+ * <p>A trimmed region is freed only when the trim is fsynced and no reader pins it. Data that a crash could restore is
+ * therefore never counted as free, and no region is overwritten while it is read. The place is reused only after the
+ * next checkpoint; see {@link FreedPlaces}.
  */
 final class HeapSpace {
-    /** Regions freed at a time: well under a tenth of a millisecond under the lock. */
+    /** Number of regions freed at a time, which takes well under a tenth of a millisecond under the lock. */
     private static final int SLICE = 256;
 
     private final StoreState state;
@@ -27,26 +27,26 @@ final class HeapSpace {
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
-     * Lists with trimmed regions that wait to be freed, in the order of the log: three longs each, the list, the sequence
-     * up to which, and the LSN of the trim, before whose force nothing of it is freed.
+     * Trimmed regions that wait to be freed, in the order of the log. Each takes three longs: the list, the first
+     * sequence to keep, and the LSN of the trim, which must be fsynced before they are freed.
      */
     private final LongQueue reclaims = new LongQueue();
 
     private final FreedPlaces freed;
     private int segments;
-    /** Bytes of each segment, from its first address on, that have disk space, and so belong to the heap. */
+    /** Bytes of each segment that have disk space, from its first address, and so belong to the heap. */
     private int[] filled;
-    /** Bytes of the segments in use that have none yet. */
+    /** Bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;
     /** Bytes that are allocated for entries that are still in the log. */
     private long movingBytes;
-    /** Why the heap could not take what had to move there, the last time. */
+    /** The reason why the last move to the heap found no space, or null. */
     private @Nullable String problem;
-    /** Why the last checkpoint failed. */
+    /** The reason why the last checkpoint failed, or null. */
     private @Nullable String checkpointProblem;
-    /** Whether a write waits for the next checkpoint, or for the one under way. */
+    /** Whether a write waits for the next checkpoint, or for the one in progress. */
     private volatile boolean checkpointWanted;
-    /** Whether a checkpoint is under way, which pins what it moves to the heap. */
+    /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
 
     HeapSpace(StoreState state, FlushDemand demand, FreedPlaces freed) {
@@ -58,7 +58,7 @@ final class HeapSpace {
         this.maxHeapBytes = state.config.maxHeapBytes();
         this.filled = new int[segments];
         for (int segment = 0; segment < segments; segment++) {
-            // Behind the last entry a file may have no disk space: nothing says how far it was filled before.
+            // The file may have no disk space after its last entry; no record says how far it was filled.
             long unfilled = state.heap.removeFreeEnd((segment + 1L) * geometry.segmentBytes());
             filled[segment] = (int) (geometry.usableBytes() - unfilled);
             unfilledBytes += unfilled;
@@ -66,11 +66,11 @@ final class HeapSpace {
     }
 
     /**
-     * Waits until the heap will have room for an entry that survives, or refuses the write. Everything that is in the log
-     * and not trimmed may have to move to the heap, so it counts as if it were there.
+     * Waits until the heap will have space for an entry that survives, or rejects the write. Every untrimmed entry in
+     * the log may have to move to the heap, so it counts as if it were there.
      *
      * @param mayWait whether the caller may wait
-     * @return whether it did not have to wait
+     * @return whether it was admitted without waiting
      */
     boolean admit(long bytes, boolean mayWait) {
         if (hasRoomFor(bytes)) {
@@ -88,12 +88,12 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /** Bytes of entries in the heap, and of those in the log that may have to move there. */
+    /** Returns the bytes of entries in the heap and of those in the log that may have to move there. */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
     }
 
-    /** Bytes of entries in the log that may have to move to the heap. */
+    /** Returns the bytes of entries in the log that may have to move to the heap. */
     long movingBytes() {
         return state.index.logBytes();
     }
@@ -114,7 +114,7 @@ final class HeapSpace {
         state.awaitRoom(mayWait);
     }
 
-    /** Whether the end of the next checkpoint, or of the one under way, makes room, or shows that there is none. */
+    /** Whether the end of the next checkpoint, or of the one in progress, may free space or show that none is left. */
     private boolean aCheckpointFrees(long bytes) {
         if (problem != null || checkpointProblem != null) {
             return false;
@@ -148,12 +148,12 @@ final class HeapSpace {
         return address;
     }
 
-    /** An entry has moved to the region that was allocated for it. */
+    /** Records that an entry has moved to the region allocated for it. */
     void moved(long region) {
         movingBytes -= Region.entryBytes(region);
     }
 
-    /** Frees a region that was allocated for an entry which has not moved there. */
+    /** Frees a region that was allocated for an entry but not used. */
     void giveBack(long region) {
         moved(region);
         reuse(region);
@@ -164,7 +164,7 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Makes the next segment available, whose file is new or was not needed for a while. */
+    /** Makes the next segment available. Its file is new, or was out of use for a while. */
     void addSegment(boolean isNew) {
         if (segments == filled.length) {
             filled = Arrays.copyOf(filled, segments + 1);
@@ -177,79 +177,82 @@ final class HeapSpace {
         segments++;
     }
 
-    /** Bytes at the end of a segment that have no disk space yet. */
+    /** Returns the bytes at the end of a segment that have no disk space yet. */
     int unfilled(int segment) {
         return geometry.usableBytes() - filled[segment];
     }
 
-    /** The same of all segments together. */
+    /** Returns the bytes of all segments in use that have no disk space yet. */
     long unfilledBytes() {
         return unfilledBytes;
     }
 
-    /** Where a segment's part without disk space starts. */
+    /** Returns the address at which a segment's part without disk space starts. */
     long unfilledAddress(int segment) {
         return geometry.firstAddress(segment) + filled[segment];
     }
 
-    /** So many bytes more of a segment have disk space. */
+    /** Records that this many more bytes of a segment have disk space. */
     void filled(int segment, int bytes) {
         state.heap.extendSpace(unfilledAddress(segment), bytes);
         filled[segment] += bytes;
         unfilledBytes -= bytes;
     }
 
-    /** Bytes of the largest hole, if the last segment were filled. */
+    /** Returns the bytes of the largest hole, as if the last segment were filled. */
     long largestHoleBytes() {
         return Math.max(state.heap.largestHoleBytes(), segments == 0 ? 0 : unfilled(segments - 1));
     }
 
     /**
-     * How many bytes of entries the log may have to hand over, and find no place in the heap as it is.
+     * Returns the bytes of survivors that the log may have to move and that do not fit in the heap as it is.
      *
-     * @param moreBytes what appends may still add to the log
+     * @param moreBytes bytes that appends may still add to the log
      */
     long shortage(long moreBytes) {
         long survivors = state.index.logBytes() - movingBytes + moreBytes;
         return Math.max(0, survivors - state.heap.freeBytes() - freed.bytes());
     }
 
-    /** Whether further checkpoints would give disk space back, or make places free. */
+    /** Whether further checkpoints would free disk space or heap places. */
     boolean checkpointsMakeRoom(int countedSegments) {
         return hasFreed() || segments < countedSegments || mayReleaseTrailing();
     }
 
-    /** Whether the last checkpoint failed. */
     boolean checkpointFailed() {
         return checkpointProblem != null;
     }
 
-    /** What had to move to the heap has, or found no room, for this reason: then appends are refused. */
+    /**
+     * Records whether the survivors have moved to the heap. After a failure for lack of space, appends are rejected.
+     *
+     * @param failure the reason, or null if all have moved
+     */
     void tenured(@Nullable String failure) {
         problem = failure;
         state.changed.signalAll();
     }
 
-    /** Whether a write waits for the next checkpoint, because what was freed since the last would be room enough. */
+    /** Whether a write waits for the next checkpoint, because the places freed since the last one would suffice. */
     boolean wantsCheckpoint() {
         return checkpointWanted;
     }
 
-    /** Whether there are places that only a checkpoint can make free. */
+    /** Whether freed places exist that only a checkpoint can make reusable. */
     boolean hasFreed() {
         return freed.bytes() > 0;
     }
 
-    /** The index is frozen for a checkpoint, which names no place that is freed by now. */
+    /** Records that the index is frozen for a checkpoint, which names no place freed by now. */
     void indexFrozen() {
         freed.indexFrozen();
     }
 
     /**
-     * A checkpoint of the index as it was frozen last is published: makes a bounded number of the places free that it does
-     * not name.
+     * Makes a bounded number of freed places reusable, after the checkpoint of the index as last frozen is published.
+     * Only places that it does not name become reusable.
      *
-     * @return whether there are more
+     * @return whether more remain
      */
     boolean reuseSlice() {
         for (int i = 0; i < SLICE && freed.hasUnnamed(); i++) {
@@ -258,12 +261,16 @@ final class HeapSpace {
         return freed.hasUnnamed();
     }
 
-    /** A checkpoint is about to pin lists. */
+    /** Records that a checkpoint is about to pin lists. */
     void checkpointBegins() {
         checkpointing = true;
     }
 
-    /** It has let go of them, and has succeeded, or failed for this reason; whoever waits for it looks again. */
+    /**
+     * Records that the checkpoint has unpinned its lists, and wakes the writes that wait for it.
+     *
+     * @param failure the reason if it failed, or null
+     */
     void checkpointEnded(@Nullable String failure) {
         checkpointing = false;
         checkpointProblem = failure;
@@ -271,12 +278,12 @@ final class HeapSpace {
         state.changed.signalAll();
         demand.wakeFlusher();
         if (failure != null) {
-            // It may have been the log that took the space.
+            // The log may have taken the space that the checkpoint lacked.
             state.wakes.provisioner().run();
         }
     }
 
-    /** Whether an append would probably find room, or be refused, without waiting. */
+    /** Whether an append would probably find space, or be rejected, without waiting. */
     boolean writable() {
         return !checkpointWanted && (hasRoomFor(0) || reclaims.isEmpty());
     }
@@ -285,7 +292,7 @@ final class HeapSpace {
         return segments;
     }
 
-    /** Takes trailing segments out of use that have nothing in them, except for one to grow into. */
+    /** Takes empty trailing segments out of use, but keeps a segment's worth of free space to grow into. */
     void releaseTrailing() {
         while (mayReleaseTrailing()) {
             int last = segments - 1;
@@ -304,7 +311,7 @@ final class HeapSpace {
                 && (filled[last] == 0 || state.heap.isFree(geometry.firstAddress(last), filled[last]));
     }
 
-    /** Queues what a trim or delete dropped. */
+    /** Queues the regions that a trim or delete removed. */
     void reclaimLater(int list, long to, long lsn) {
         state.index.queued(list);
         reclaims.add(list);
@@ -312,7 +319,10 @@ final class HeapSpace {
         reclaims.add(lsn);
     }
 
-    /** Removes a pin, has the flusher free the entries that waited for it, and wakes writers that wait for room. */
+    /**
+     * Removes a pin. If entries waited for it, queues them for the flusher to free and wakes writers that wait for
+     * space.
+     */
     void unpin(Pin pin) {
         ListIndex index = state.index;
         try {
@@ -327,7 +337,7 @@ final class HeapSpace {
         }
     }
 
-    /** Frees a bounded number of regions. Returns whether anything was done. */
+    /** Frees a bounded number of regions. Returns whether it freed anything or removed anything from the queue. */
     boolean reclaimSlice() {
         int budget = SLICE;
         while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.first(2)) {

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import io.caravan.StoreStats.Distribution;
 
 /**
- * Counts of values in sixteen buckets for each power of two, so every quantile is within one part in sixteen. Not
+ * Counts of values in sixteen buckets for each power of two, so every quantile is accurate to one sixteenth. Not
  * thread-safe.
  */
 final class Histogram {
@@ -39,7 +39,7 @@ final class Histogram {
         return ((long) (bucket - shift * SPLITS) + 1 << shift) - 1;
     }
 
-    /** What this and another have recorded. */
+    /** Returns the distribution of the values in this and another histogram. */
     Distribution readWith(Histogram other) {
         Histogram both = new Histogram();
         both.add(this);

@@ -8,9 +8,9 @@ import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
 
 /**
- * Rebuilds the index: first from a checkpoint, then from the records behind its start, skipping those that a partition
- * already contains (those before its capture). Any number of replays from any retained checkpoint ends in the same
- * state; values stay where they are, in the log or the heap.
+ * Rebuilds the index from a checkpoint and then from the records after its start. Skips records that a partition
+ * already contains, which are those before its capture. Replaying from any retained checkpoint, any number of times,
+ * yields the same state. Values stay where they are, in the log or the heap.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
@@ -29,7 +29,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         return index;
     }
 
-    /** Places of the checkpoint's entries that records behind it have dropped. */
+    /** Returns the places of the checkpoint's entries that replayed records have removed. */
     FreedPlaces freed() {
         return freed;
     }
@@ -54,7 +54,10 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         }
     }
 
-    /** A list has entries in the heap, and then those that were in the log since the checkpoint's start. */
+    /**
+     * Checks the order of a list: entries in the heap, followed by those that were in the log after the checkpoint's
+     * start.
+     */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
             long captureLsn = captureLsns[partition];

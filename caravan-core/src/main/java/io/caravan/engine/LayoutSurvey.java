@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Looks at how the store lies on disk: walks through the heap's holes and the pinned entries, and takes the lock for one
- * small step at a time. One walk; make another for the next.
+ * Reports how the store's data is laid out on disk. It walks through the heap's holes and the pinned entries, and takes
+ * the lock for one small step at a time. An instance makes one survey.
  */
 final class LayoutSurvey {
-    /** Of all that readers have pinned, so many lists and so many of their entries are looked at. */
+    /** Bounds on the pinned lists and on their entries that the survey visits. */
     private static final int MAX_PINNED_LISTS = 256;
 
     private static final int MAX_PINNED_ENTRIES = 1 << 18;
@@ -47,7 +47,7 @@ final class LayoutSurvey {
         this.pinnedBytes = new long[segments];
     }
 
-    /** Takes a look; on a thread that may wait for the lock. */
+    /** Makes the survey, on a thread that may wait for the lock. */
     StoreLayout look(Provisioner provisioner, Checkpointer checkpointer) {
         walkHoles();
         walkPins();
@@ -74,7 +74,9 @@ final class LayoutSurvey {
         }
     }
 
-    /** What has no disk space yet is free too, and one hole with what is free before it. */
+    /**
+     * Counts the part of a segment without disk space. It is free, and forms one hole with the free space before it.
+     */
     private void countUnfilled(int segment) {
         if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {
             count(segment, space.unfilled(segment));
@@ -91,7 +93,7 @@ final class LayoutSurvey {
     }
 
     private void count(int segment, long bytes) {
-        // Holes that merge or move meanwhile may be seen twice.
+        // Holes that merge or move during the walk may be visited twice.
         freeBytes[segment] = Math.min(geometry.usableBytes(), freeBytes[segment] + bytes);
         holes[segment]++;
         largest[segment] = Math.max(largest[segment], bytes);
@@ -109,7 +111,7 @@ final class LayoutSurvey {
         }
     }
 
-    /** Pins what readers have pinned, so that it stays while it is looked at. */
+    /** Pins the entries that readers have pinned, so that they stay during the survey. */
     private List<Pin> pinWithReaders() {
         List<Pin> own = new ArrayList<>();
         ListIndex index = state.index;
@@ -119,10 +121,10 @@ final class LayoutSurvey {
         return own;
     }
 
-    /** Returns how many entries were counted. */
+    /** Counts the heap bytes of pinned entries. Returns the number of entries visited. */
     private int countPinned(Pin pin, int most) {
         long from = pin.from();
-        // Those behind it are in the log.
+        // The entries after it are in the log.
         long to = state.locked(() -> state.index.tenured(pin.list()));
         long end = Math.min(to, from + most);
         pinsComplete &= end == to || to <= from;

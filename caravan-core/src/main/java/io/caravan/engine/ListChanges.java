@@ -3,8 +3,8 @@ package io.caravan.engine;
 import io.caravan.index.ListIndex;
 
 /**
- * What a record in the log's last frame does to the lists: noted in the index as soon as the record has its place, by
- * whoever writes it ({@link WritePath}) or repeats it ({@link ReplayPath}). Used under the store's lock.
+ * Applies the records of the log's last frame to the lists. A record is noted in the index as soon as it is placed, by
+ * the path that writes it ({@link WritePath}) or replays it ({@link ReplayPath}). Used under the store's lock.
  */
 final class ListChanges {
     private static final long NEVER = -1;
@@ -18,7 +18,7 @@ final class ListChanges {
         this.space = space;
     }
 
-    /** The list of a document, which this record begins if there is none. */
+    /** Returns the list of a document. Creates it at this record's LSN if it does not exist. */
     int findOrCreate(long id, long lsn) {
         int found = state.index.find(id);
         return found == ListIndex.NONE ? state.index.create(id, lsn, 0) : found;
@@ -30,7 +30,7 @@ final class ListChanges {
         state.counters.appendedBytes += length;
     }
 
-    /** Returns the first sequence that is retained. */
+    /** Trims a list. Returns the first retained sequence. */
     long trim(int list, long to, long lsn) {
         long first = state.index.trimTo(list, to, lsn);
         space.reclaimLater(list, first, lsn);
@@ -43,7 +43,7 @@ final class ListChanges {
         lastRemovalLsn = lsn;
     }
 
-    /** LSN of the last deletion, which a read of a missing list waits for. */
+    /** Returns the LSN of the last deletion, for which a read of a missing list waits. */
     long lastRemovalLsn() {
         return lastRemovalLsn;
     }

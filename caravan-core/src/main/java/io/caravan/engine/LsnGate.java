@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A position in the log that only rises, and threads that wait for it to pass another. */
+/** A log position that only rises, such as the committed position, and the threads that wait for it. */
 final class LsnGate {
     private final ReentrantLock lock;
     private final Condition moved;
@@ -21,7 +21,7 @@ final class LsnGate {
         this.position = position;
     }
 
-    /** Everything before this is through. */
+    /** Returns the position that has been reached. */
     long position() {
         threading.handOver();
         return position;
@@ -38,14 +38,14 @@ final class LsnGate {
     }
 
     /**
-     * What is through from this LSN on was taken back, and the gate will fail: who comes now waits for that. Who is past
-     * the gate has seen it before.
+     * Takes back everything from this LSN on, before the gate fails. Later callers that ask for it wait for that
+     * failure. Callers that have already passed the gate may have seen it.
      */
     void takeBack(long from) {
         takenBackFrom = from;
     }
 
-    /** The position will not rise any more. */
+    /** Fails all waiting and future calls that ask for more than the position. The position no longer rises. */
     void fail(StoreFailedException problem) {
         lock.lock();
         try {
@@ -56,17 +56,17 @@ final class LsnGate {
         }
     }
 
-    /** Whether what starts at this LSN is through, and was not taken back. */
+    /** Whether the position has passed this LSN, and the record there was not taken back. */
     boolean isPast(long lsn) {
         return isThrough(lsn + 1);
     }
 
-    /** Returns when what starts at this LSN is through. Keeps the interrupt status. */
+    /** Waits until the position has passed this LSN. Preserves the interrupt status. */
     void awaitPast(long lsn) {
         await(lsn + 1);
     }
 
-    /** Returns when everything before this LSN is through. Keeps the interrupt status. */
+    /** Waits until the position has reached this LSN. Preserves the interrupt status. */
     void await(long lsn) {
         if (isThrough(lsn)) {
             return;

@@ -18,7 +18,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Verifies an open store: its files on the checkpointer's thread, where they stay; its entries through reads. */
+/**
+ * Verifies an open store: its files on the checkpointer's thread, where no file is removed, and its entries through
+ * reads.
+ */
 final class OpenVerification {
     private static final long FROM_FIRST = -1;
     private static final long DONE = -2;
@@ -59,7 +62,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads something, and reports whatever is wrong with it as a fault. */
+    /** Runs a read, and records its failure as a fault. */
     private void attempt(Engine.FileTask reading) {
         try {
             reading.run();
@@ -78,7 +81,7 @@ final class OpenVerification {
         }
     }
 
-    /** Checks those that are there, and those that the newest checkpoint needs. */
+    /** Checks the heap segments that exist, and those that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
         HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
@@ -99,7 +102,7 @@ final class OpenVerification {
         long end = parts.state.forced.position();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
         try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
-            // When a segment is full, the log's end lies in the next one, which holds nothing yet.
+            // If the last segment is full, the end of the log lies in the next one, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
             long last = Math.max(lastInUse, parts.provisioner.lastReadySegment());
@@ -121,7 +124,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads until the end or a fault. Returns the sequence to go on from. */
+    /** Reads until the end or a fault. Returns the sequence to resume from. */
     private long readListFrom(long id, long from) {
         try {
             EntryStream counting = (sequence, value) -> {

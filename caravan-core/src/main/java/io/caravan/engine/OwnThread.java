@@ -8,12 +8,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
-/** Work with files on a thread of its own: an interrupt of the caller's thread would close them. */
+/** Runs file work on a thread of its own, because an interrupt of the caller's thread would close the files. */
 public final class OwnThread {
 
     private OwnThread() {}
 
-    /** Does the work and waits for it, whatever interrupts. Problems come out as they are, those of the operating system as {@link StoreIoException}. */
+    /**
+     * Does the work and waits for it, even if the caller is interrupted. Throws exceptions unchanged, except that an
+     * {@link IOException} becomes a {@link StoreIoException}.
+     */
     public static <T> T call(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         Thread thread = new UninterruptibleThread(task, "caravan-open");

@@ -5,9 +5,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Waits for an instant, precisely: every sleep on Linux ends some 75 microseconds late whatever the API, so the last
- * stretch is spun. Only that stretch is, and not on a single core, where it would be in the way, nor in waits so long
- * that the delay does not matter.
+ * Waits for an instant precisely. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
+ * last stretch is a spin. It does not spin on a single core, where it would delay other threads, nor in waits of 20 ms
+ * or more, where the lateness does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -22,8 +22,8 @@ public final class PreciseSleeper {
     }
 
     /**
-     * How long to park before asking again; 0 once the instant has come, or {@code cutShort} holds, for which this may
-     * have spun.
+     * Returns how long to park before calling again. Returns 0 once the instant has come or {@code cutShort} holds,
+     * possibly after spinning.
      */
     public long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
         long remaining = instantNanos - clock.getAsLong();

@@ -11,23 +11,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes log segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds or removes
- * any, so there is no race to lose. When the disk has no space it says so ({@link #logStarved()}), and tries again until
- * it has.
+ * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
+ * removes segments, so they need no coordination. If the disk has no space, it reports that ({@link #logStarved()}) and
+ * retries until it has.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** Segments ready behind the one in use: the next, and the reserve for trims and deletes. */
+    /** Number of ready segments after the one in use: the next, and the reserve for trims and deletes. */
     private static final int READY_AHEAD = 2;
-    /** Up to so many are kept for recycling, so that a steady load makes no new files. */
+    /** Number of segments kept for recycling at most, so that a steady load creates no new files. */
     private static final int KEPT_AHEAD = 8;
 
     private final StoreState state;
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** Files that backups copy. Guarded by itself. */
+    /** Leases of backups on files. Guarded by itself. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
@@ -50,7 +50,7 @@ final class Provisioner {
         state.wakes.provisioner().run();
     }
 
-    /** Frames are now placed in this segment. */
+    /** Records that frames are now placed in this segment. */
     void enteredSegment(long segment) {
         if (segment > enteredSegment) {
             enteredSegment = segment;
@@ -58,7 +58,7 @@ final class Provisioner {
         }
     }
 
-    /** The segment in which frames are placed now. */
+    /** Returns the segment in which frames are placed now. */
     long currentSegment() {
         return enteredSegment;
     }
@@ -71,12 +71,12 @@ final class Provisioner {
         return logProblem != null;
     }
 
-    /** The first log segment that a checkpoint still needs. */
+    /** Returns the first log segment that a checkpoint still needs. */
     long neededLogSegment() {
         return neededLogSegment;
     }
 
-    /** Why the log cannot grow. */
+    /** Returns the reason why the log cannot grow. */
     String logProblem() {
         IOException problem = logProblem;
         String cause = problem == null ? "the disk had no space a moment ago" : String.valueOf(problem.getMessage());
@@ -84,33 +84,33 @@ final class Provisioner {
         return kept == null ? cause : cause + "; " + kept.getMessage();
     }
 
-    /** Checkpoints leave the log as long as it is, for this reason; null when they do not. */
+    /** Records why checkpoints do not shorten the log, or null if they do. */
     void logKept(@Nullable IOException reason) {
         logKept = reason;
     }
 
-    /** No checkpoint needs log segments before this one. */
+    /** Records that no checkpoint needs log segments before this one. */
     void release(long logSegment) {
         neededLogSegment = logSegment;
         wake();
     }
 
     /**
-     * Files that somebody copies, and that stay for so long although no checkpoint needs them any more.
+     * A claim on files that are being copied, which must stay even if no checkpoint needs them any more.
      *
      * @param logSegment the first log segment
-     * @param heapSegments how many heap segments
+     * @param heapSegments the number of heap segments, counted from the first
      */
     record Lease(long logSegment, int heapSegments) {}
 
-    /** On any thread, as long as a checkpoint needs the files. */
+    /** Adds a lease while a checkpoint still needs the files. On any thread. */
     void take(Lease lease) {
         synchronized (leases) {
             leases.add(lease);
         }
     }
 
-    /** On any thread. */
+    /** Ends a lease. On any thread. */
     void giveBack(Lease lease) {
         synchronized (leases) {
             leases.remove(lease);
@@ -124,14 +124,14 @@ final class Provisioner {
         }
     }
 
-    /** How many heap segments must stay, when checkpoints count on so many. */
+    /** Returns the number of heap segments to keep, if checkpoints need this many. */
     int leasedHeapSegments(int needed) {
         synchronized (leases) {
             return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
         }
     }
 
-    /** Makes and retires what is wanted now; see {@link Worker.Step}. */
+    /** Creates the segments that are needed and removes those that are not; see {@link Worker.Step}. */
     long step() {
         IOException before = logProblem;
         try {
@@ -151,7 +151,7 @@ final class Provisioner {
         if (!logStarved()) {
             return Worker.UNTIL_WOKEN;
         }
-        // A checkpoint may make log segments free.
+        // A checkpoint may free log segments.
         state.wakes.checkpointer().run();
         return RETRY_NANOS;
     }
@@ -176,7 +176,7 @@ final class Provisioner {
         }
     }
 
-    /** Recycles the segments that nothing needs, as far as the log may have more ready ones, and deletes the rest. */
+    /** Recycles the unneeded segments while the log may have more ready ones, and deletes the others. */
     private void retire(long needed) throws IOException {
         while (!log.isEmpty() && log.first() < needed) {
             if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
@@ -192,8 +192,9 @@ final class Provisioner {
     }
 
     /**
-     * Deletes ready segments, from the last on, while the next checkpoint lacks their space. One stays: the reserve for
-     * trims and deletes. After a checkpoint that failed, those go that only spare making files.
+     * Deletes ready segments, starting with the last, while the next checkpoint lacks their space. One stays: the
+     * reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only to avoid
+     * creating files.
      */
     private void giveBackIdle() throws IOException {
         while (log.last() > enteredSegment + 1
@@ -204,7 +205,9 @@ final class Provisioner {
         }
     }
 
-    /** Lets no frame be placed in the last segment; false when the one before it was entered meanwhile. */
+    /**
+     * Prevents placing frames in the last segment. Returns false if the segment before it was entered in the meantime.
+     */
     private boolean withdraw(long last) {
         return state.locked(() -> {
             boolean idle = last > enteredSegment + 1;
@@ -213,7 +216,7 @@ final class Provisioner {
         });
     }
 
-    /** Wakes those who wait for space, and the flusher, which runs the actions of those who wait for writability. */
+    /** Wakes writers that wait for space, and the flusher, which runs the actions that wait for writability. */
     private void signalChange() {
         state.locked(() -> state.changed.signalAll());
         state.wakes.flusher().run();

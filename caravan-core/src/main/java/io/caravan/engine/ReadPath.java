@@ -16,16 +16,18 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a read goes: note where the list stands and pin it from where the read starts, wait until its last change is
- * committed, then copy regions from the index, a bounded number under each lock, and read the values outside it. What is
- * pinned is not freed, so the reader sees the list as it was at the moment of the pin. A value may move from the log to
- * the heap meanwhile; then its region is looked up once more.
+ * The path of a read. It notes the state of the list and pins it from the first sequence to read, then waits until the
+ * last write to the list is committed. It copies regions from the index, a bounded number under each lock, and reads
+ * the values without the lock.
+ *
+ * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
+ * in the meantime, its region is looked up again.
  */
 final class ReadPath {
     /** Regions copied under one lock. */
     private static final int SLICE = 512;
 
-    /** Lengths looked up first: most who ask need only a few. */
+    /** Number of lengths looked up first: most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
     /** Stands for the first retained sequence. */
@@ -49,11 +51,11 @@ final class ReadPath {
         this.values = new Values(heapFile, state.log, committed::position);
     }
 
-    /** A list as it was when it was pinned. */
+    /** The state of a list at the time of its pin. */
     private record Pinned(
             Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
-    /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
+    /** Streams the entries from {@code fromSequence}, or from the first retained one if it is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
@@ -64,7 +66,10 @@ final class ReadPath {
         });
     }
 
-    /** Pins the list from a sequence on while {@code entries} streams; it returns whether the stream took all. */
+    /**
+     * Pins the list from a sequence while {@code entries} streams, which returns whether the stream accepted every
+     * entry.
+     */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
         Pinned pinned = pin(id, fromSequence);
@@ -135,7 +140,7 @@ final class ReadPath {
         return value;
     }
 
-    /** Copies as many regions as the array takes. */
+    /** Copies as many regions as fit in the array. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
         state.checkOpen();
@@ -173,7 +178,7 @@ final class ReadPath {
         return bytes[0];
     }
 
-    /** What the list holds as accepted so far; waits for nothing. */
+    /** Returns the state of the list including accepted writes that are not committed, without waiting. */
     @Nullable
     ListInfo accepted(long id) {
         Pinned pinned = pinAccepted(id);
@@ -187,7 +192,10 @@ final class ReadPath {
         }
     }
 
-    /** Lengths of the retained values as accepted so far, oldest first; waits for nothing. */
+    /**
+     * Visits the lengths of the retained values, oldest first, including accepted ones that are not committed, without
+     * waiting.
+     */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
         if (pinned == null) {
@@ -224,8 +232,9 @@ final class ReadPath {
     }
 
     /**
-     * Bytes of the entries that were trimmed but not freed when the list was pinned: counted here, so that a trim need
-     * not. They are not pinned and may be freed meanwhile; the pin knows how many bytes of them were.
+     * Returns the bytes of the entries that were trimmed but not freed at the time of the pin. They are counted here so
+     * that a trim need not count them. They are not pinned and may be freed in the meantime; the pin counts the freed
+     * bytes.
      */
     private long trimmedBytes(Pinned pinned) {
         long bytes = 0;
@@ -273,12 +282,12 @@ final class ReadPath {
         } finally {
             state.lock.unlock();
         }
-        // The list may be missing because of a deletion that a crash could still take back.
+        // The list may be missing because of a deletion that a crash could still undo.
         committed.awaitPast(removalLsn);
         return null;
     }
 
-    /** Pins the list; under the lock. */
+    /** Pins the list. Under the lock. */
     private Pinned pinned(int list, long fromSequence) {
         ListIndex index = state.index;
         Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
@@ -306,8 +315,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read
-     * does. Ids are collected step by step under the lock, and handed out outside it.
+     * Visits the lists whose creation is committed, after waiting for everything accepted before the call, as any read
+     * does. Collects ids step by step under the lock, and passes them on outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
@@ -319,7 +328,7 @@ final class ReadPath {
                 ids.accept(found.ids[i]);
             }
         } while (found.position != 0);
-        // A list may have been left out because of a deletion that a crash could still take back.
+        // A list may be missing because of a deletion that a crash could still undo.
         committed.awaitPast(lastRemovalLsn());
     }
 

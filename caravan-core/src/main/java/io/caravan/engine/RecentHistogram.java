@@ -3,7 +3,7 @@ package io.caravan.engine;
 import io.caravan.StoreStats.Distribution;
 import java.util.concurrent.TimeUnit;
 
-/** What was recorded lately: in the last five to ten seconds. Not thread-safe. */
+/** A histogram of the values recorded in the last five to ten seconds. Not thread-safe. */
 final class RecentHistogram {
     static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
 

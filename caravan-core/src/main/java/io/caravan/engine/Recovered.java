@@ -11,17 +11,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A store's state as its files tell it.
+ * The state of a store as recovered from its files.
  *
  * @param newest the checkpoint that it was built from
- * @param newestBytes that checkpoint's file size
- * @param checkpoints numbers of the checkpoints that are good, ascending; the last is the newest
- * @param badCheckpoints numbers of those that are not
+ * @param newestBytes the file size of that checkpoint
+ * @param checkpoints numbers of the good checkpoints, ascending; the last is the newest
+ * @param badCheckpoints numbers of the damaged checkpoints
  * @param neededLogSegment the oldest log segment that a good checkpoint needs
  * @param log the log's open segments
- * @param end where the log ends
- * @param freed places in the heap that the replayed records freed, which nothing may take before the next checkpoint
- * @param cases what was found, see the table
+ * @param end the end of the log
+ * @param freed heap places that the replayed records freed, which must not be reused before the next checkpoint
+ * @param cases the cases of the decision table that apply
  */
 public record Recovered(
         CheckpointHeader newest,

@@ -32,12 +32,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. A refusal comes before
- * anything is written, and no value is ever written. {@code Tidying} then removes what the decision found to be
- * meaningless.
+ * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. It refuses to open a store
+ * before it writes anything, and it never writes a value. {@code Tidying} then removes the files that the decision
+ * found to be meaningless.
  */
 public final class Recovery {
-    /** 8 MiB of regions, so that the index of a small store is gone through once. */
+    /** 8 MiB of regions, so that the index of a small store is traversed once. */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
     private final Storage storage;
@@ -55,7 +55,7 @@ public final class Recovery {
      * Lists the directory.
      *
      * @param progress is called after each checkpoint and frame
-     * @param forcedLsn up to where the log of a replica was forced, if it is one
+     * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
      */
     public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn) throws IOException {
         this.storage = storage;
@@ -67,7 +67,10 @@ public final class Recovery {
         }
     }
 
-    /** Whether there is no store: nothing at all, or one whose creation was cut off before it could hold anything. */
+    /**
+     * Whether no store exists: the directory has no files of one, or its creation was cut off before it could store a
+     * value.
+     */
     public boolean nothingToOpen() throws IOException {
         if (!files.checkpoints().isEmpty()) {
             return false;
@@ -86,7 +89,7 @@ public final class Recovery {
         return true;
     }
 
-    /** The recovery of the store that was created because there was none. */
+    /** Returns the recovery of the store that was created because none existed. */
     public Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn);
         recovery.cases.addAll(cases);
@@ -94,7 +97,7 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of a kind has anything but zeros behind its first block. Its header proves nothing yet. A
+     * Whether the only segment of a kind has anything but zeros after its first block. Its header proves nothing yet. A
      * copy of a store may have all its values in the heap, and nothing in the log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
@@ -117,12 +120,12 @@ public final class Recovery {
         }
     }
 
-    /** Numbers of the checkpoint files, newest first. */
+    /** Returns the numbers of the checkpoint files, newest first. */
     public List<Long> checkpointNumbers() {
         return new ArrayList<>(files.checkpoints().descendingSet());
     }
 
-    /** Rebuilds the state from the newest good checkpoint and the log behind it. */
+    /** Rebuilds the state from the newest good checkpoint and the log after it. */
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
@@ -167,7 +170,7 @@ public final class Recovery {
         return recovered(replayed, good, bad, neededLogSegment);
     }
 
-    /** A checkpoint, and what the log behind it made of it. */
+    /** A checkpoint, and the state after the log was replayed onto it. */
     private record Replayed(
             CheckpointHeader header,
             long checkpointBytes,
@@ -222,7 +225,7 @@ public final class Recovery {
         return problem;
     }
 
-    /** Rebuilds the state from one checkpoint and the log behind it, which must reach at least this position. */
+    /** Rebuilds the state from one checkpoint and the log after it, which must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         return recovered(replay(reader, neededEndLsn), List.of(), List.of(), 0);
     }
@@ -243,7 +246,7 @@ public final class Recovery {
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
-            // The position behind a full segment lies in the next, which need not be finished.
+            // If the last segment with frames is full, the end lies in the next one, which need not be finished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
@@ -312,22 +315,22 @@ public final class Recovery {
         }
     }
 
-    /** Heap segments that no checkpoint counts on hold nothing. */
+    /** Returns the number of heap segments that a checkpoint refers to. Later ones have no values. */
     private int countedHeapSegments() throws IOException {
         int counted = 0;
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 counted = Math.max(counted, reader.header().heapSegments());
             } catch (CorruptStoreException bad) {
-                // Whoever reads all of it says so.
+                // Reading the entire checkpoint reports this.
             }
         }
         return counted;
     }
 
     /**
-     * Segments are made at the end and taken away at the beginning, one by one and each durably before the next, so no
-     * crash leaves a gap between them.
+     * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, each
+     * durably before the next. Therefore no crash leaves a gap between them.
      */
     private void requireSegments(long first) {
         long expected = first;
@@ -348,8 +351,8 @@ public final class Recovery {
     }
 
     /**
-     * Every segment's header must be right, but for the last's when no frame is in it: each segment is finished before
-     * the next is made, and no crash changes a size, as a file is made under a temporary name.
+     * Checks the size and header of every segment. The header of the last may be bad if it has no frames. Each segment
+     * is finished before the next is made. No crash changes a size, because a file is created under a temporary name.
      */
     private void checkSegments(LogSegments log, long first, long lastInUse) throws IOException {
         for (long segment = first; segment <= log.last(); segment++) {
@@ -373,7 +376,8 @@ public final class Recovery {
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, FreedPlaces freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
-        // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
+        // A store must open in the JVM memory in which it ran: this takes at most a byte an entry in addition to the
+        // index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
             Consumer<LongConsumer> used = action -> {
@@ -390,7 +394,7 @@ public final class Recovery {
         }
     }
 
-    /** Carries out what was decided. */
+    /** Returns the operation that carries out the decision. */
     Tidying tidying() {
         return new Tidying(storage, files);
     }

@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * How a leader's frame enters a replica: everything that can be wrong with it is looked for first; then, under the lock,
- * it takes the place in the log that it had on the leader, and its records change the index as {@link WritePath} did
+ * The path of a leader's frame into a replica. The frame is first checked for every possible fault. Then, under the
+ * lock, it is placed at the LSN that it had on the leader, and its records change the index as {@link WritePath} did
  * there. The flusher writes the same bytes.
  */
 final class ReplayPath {
@@ -39,7 +39,7 @@ final class ReplayPath {
         this.last = last;
     }
 
-    /** Returns whether the frame was new. */
+    /** Replays a frame. Returns whether it was new. */
     boolean replay(ByteBuffer bytes) {
         ByteBuffer frame = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
         requireValid(frame);
@@ -51,7 +51,7 @@ final class ReplayPath {
         return false;
     }
 
-    /** Returns false when the log goes beyond the frame already. */
+    /** Enters the frame unless the log already extends past it. Returns whether it did so. */
     private boolean entered(ByteBuffer frame) {
         return state.locked(() -> {
             state.checkWritable();
@@ -105,7 +105,7 @@ final class ReplayPath {
         }
     }
 
-    /** Whether the heap here would have room for what a record appends, should it survive. */
+    /** Checks that a heap segment would have space for the appended value if it survives. */
     private void requireFits(
             long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         if (EntryLayout.entryBytes(length) > state.heapFile.geometry().usableBytes()) {
@@ -115,8 +115,8 @@ final class ReplayPath {
     }
 
     /**
-     * What stands in the log already must be what is heard again, as far as the log still reaches back: in one that was
-     * copied there are zeros before its first frame.
+     * Checks that a frame received again equals the one in the log, if the log still reaches back to it. A copied log
+     * has zeros before its first frame.
      */
     private void requireSame(ByteBuffer frame) {
         ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -128,9 +128,10 @@ final class ReplayPath {
     }
 
     /**
-     * It stands behind the last one, or first in the next segment, where the leader had no room for all that its first
-     * write might have needed. That may be more than it took, as a trim that changes nothing has no record. A frame that
-     * follows an earlier one has come too late: another one follows that already.
+     * Checks that the frame follows the last one, at the tail or first in the next segment. The leader starts a segment
+     * if the tail's has no space for all that the first write may need. That may exceed what it used, because a trim
+     * that changes nothing has no record. A frame that follows an earlier one comes too late: another one already
+     * follows that.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
@@ -166,7 +167,7 @@ final class ReplayPath {
         return geometry.segmentBytes();
     }
 
-    /** A record that contradicts the index means that the replicas differ: that is final. */
+    /** Applies a checked frame. A record that contradicts the index means that the replicas differ, which is final. */
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);

@@ -6,10 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs what it is handed, one task after the other, on a daemon thread of its own that the first task starts. Its queue
- * has no bound.
- */
+/** Runs tasks one after the other on its own daemon thread, which the first task starts. The queue is unbounded. */
 public final class SerialThread implements Executor, AutoCloseable {
     private final ExecutorService executor;
     private volatile @Nullable Thread thread;
@@ -33,7 +30,7 @@ public final class SerialThread implements Executor, AutoCloseable {
         return Thread.currentThread() == thread;
     }
 
-    /** Takes no more tasks, and returns when those that it has are done; at once when a task of its own calls. */
+    /** Rejects further tasks, and waits until those accepted are done. Returns at once if called from a task. */
     @Override
     public void close() {
         executor.shutdown();

@@ -18,12 +18,12 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.security.SecureRandom;
 
-/** Creates a store's first files. The first checkpoint comes last: with it the store exists. */
+/** Creates a store's first files. The first checkpoint comes last: once it exists, the store exists. */
 final class StoreFactory {
 
     private StoreFactory() {}
 
-    /** A number that no other store has. */
+    /** Returns a random id, which no other store has. */
     static long newStoreId() {
         return new SecureRandom().nextLong();
     }
@@ -60,7 +60,9 @@ final class StoreFactory {
         }
     }
 
-    /** A store keeps the segment sizes that it was created with; a config must not ask for more than fits them. */
+    /**
+     * Checks that the configured values fit in the segments. A store keeps the segment sizes that it was created with.
+     */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
         int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());

@@ -19,10 +19,10 @@ import java.util.TreeSet;
  * @param temporaries names of files that were never finished
  */
 record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpoints, List<String> temporaries) {
-    /** What file systems put into the root of a volume; not ours, and not in our way. */
+    /** Names that file systems create in the root of a volume. They are not part of a store, and harmless. */
     private static final Set<String> IGNORED = Set.of("lost+found");
 
-    /** Lists a directory; refuses one with files that are not a store's. */
+    /** Lists a directory. Rejects one with files that do not belong to a store. */
     static StoreFiles list(Storage storage) throws IOException {
         StoreFiles files = new StoreFiles(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new ArrayList<>());
         List<String> unknown = new ArrayList<>();

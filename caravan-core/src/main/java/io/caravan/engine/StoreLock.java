@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The store's lock, which measures how long it is held: always where work is done slice by slice, and once in
- * {@value #SAMPLED} times elsewhere. To measure every append would cost a tenth of it.
+ * The store's lock, which measures how long it is held: always for slices of work, and once in {@value #SAMPLED} times
+ * elsewhere. Measuring every append would add a tenth to its cost.
  */
 final class StoreLock {
     static final int SAMPLED = 64;
@@ -27,7 +27,7 @@ final class StoreLock {
         this.clock = clock;
     }
 
-    /** Takes the lock for something short. */
+    /** Takes the lock for a short operation. */
     void lock() {
         lock.lock();
         if (++unmeasured == SAMPLED) {
@@ -35,7 +35,7 @@ final class StoreLock {
         }
     }
 
-    /** Takes the lock for a slice of work that is larger than it. */
+    /** Takes the lock for a slice of work, which takes longer than locking. */
     void lockForSlice() {
         lock.lock();
         measure();
@@ -55,7 +55,7 @@ final class StoreLock {
         lock.unlock();
     }
 
-    /** Whoever holds the lock is about to wait, and lets go of it meanwhile: this hold is not measured. */
+    /** Records that the holder is about to wait, which releases the lock: this hold is not measured. */
     void beforeWait() {
         measuring = false;
     }
@@ -64,7 +64,7 @@ final class StoreLock {
         return lock.newCondition();
     }
 
-    /** How long it was held, in nanoseconds. Under the lock. */
+    /** Returns the distribution of the times that it was held, in nanoseconds. Under the lock. */
     Distribution heldNanos() {
         return heldNanos.read();
     }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /** The parts of an open store: wires them together, starts their threads, and closes them in order. */
 final class StoreParts {
     private static final Logger LOG = LoggerFactory.getLogger(StoreParts.class);
-    /** How long closing waits for reads that are under way. */
+    /** The longest time that closing waits for reads in progress. */
     private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Recovered recovered;
@@ -47,7 +47,7 @@ final class StoreParts {
 
     StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Threading threading) {
         this.recovered = recovered;
-        // The parts know how to wake each other's workers, which come last.
+        // The parts wake each other's workers through these methods, because the workers are created last.
         StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(config, storage, recovered, clock, threading, wakes);
         demand = new FlushDemand(state, new Commit(config.logBufferBytes()));
@@ -73,7 +73,7 @@ final class StoreParts {
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
-    /** Where the log ends, with what is not sealed yet. */
+    /** Returns the end of the log, including records that are not sealed yet. */
     private long logEnd() {
         return queue.nextLsn();
     }
@@ -93,10 +93,11 @@ final class StoreParts {
     void start() {
         flusherWorker.start();
         checkpointerWorker.start();
-        // So that no first append waits for segments; what was replayed may even end where the last one does.
+        // The first append should not wait for segments; the replayed log may even end where its last segment does.
         provisioner.step();
         if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
-            // What an earlier release has left in memory is told from what is on the disk by nothing but a checkpoint.
+            // An earlier release may have left data only in the page cache. Only a checkpoint separates it from durable
+            // data.
             onCheckpointer(checkpointer::publish);
         }
         provisionerWorker.start();
@@ -121,7 +122,10 @@ final class StoreParts {
         await(checkpointer.submit(task));
     }
 
-    /** Waits, whatever interrupts. Problems come out as they are, but for those of the operating system. */
+    /**
+     * Waits for the future, even if interrupted. Throws its exception unchanged, except that an {@link IOException}
+     * becomes a {@link StoreIoException}.
+     */
     <T> T await(CompletableFuture<T> done) {
         try {
             return state.threading.join(done);
@@ -140,7 +144,7 @@ final class StoreParts {
         }
     }
 
-    /** See {@link io.caravan.ListStore#layout()}. */
+    /** Returns the layout on disk; see {@link io.caravan.ListStore#layout()}. */
     StoreLayout layout() {
         return new LayoutSurvey(state, space).look(provisioner, checkpointer);
     }
@@ -154,13 +158,17 @@ final class StoreParts {
                 state.heapFile.geometry().usableBytes()));
     }
 
-    /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
+    /**
+     * Requests a flush that completes the future once everything accepted so far is durable. Under the store's lock.
+     */
     void enqueueFlush(CompletableFuture<Long> done) {
         queue.add(WriteCallback.completing(done), 0, Commit.Terms.USUAL);
         demand.requireFlush();
     }
 
-    /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
+    /**
+     * Makes everything accepted durable, publishes a checkpoint, stops the threads, and closes the files. Closes once.
+     */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();
         StoreFailedException failedBefore;
@@ -192,7 +200,7 @@ final class StoreParts {
         try {
             await(flushed);
             awaitReaders();
-            // Forces the log first, even if the disk has no room for a checkpoint.
+            // This fsyncs the log first, even if the disk has no space for a checkpoint.
             onCheckpointer(this::publishIfChanged);
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
@@ -202,7 +210,7 @@ final class StoreParts {
                         noSpace);
             }
         } catch (StoreFailedException failed) {
-            // Reported by close, unless an earlier call has failed for it.
+            // The close method throws it, unless the store had failed before the close.
         }
     }
 
@@ -253,7 +261,7 @@ final class StoreParts {
         flusher.awaitWriters();
     }
 
-    /** Lets go of everything but the storage, for a store that could not be started. */
+    /** Closes everything but the storage, for a store that could not be started. */
     void abandon() throws IOException {
         try (recovered) {
             stopWorkers();

@@ -18,9 +18,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of an open store share: its files, and what its lock guards: index, heap, life cycle. {@code changed} is
- * signalled whenever something happened that a waiting write may have waited for: room in a buffer, space, failure,
- * closing.
+ * The state that the parts of an open store share: its files, and the index, heap and life cycle, which its lock
+ * guards. {@code changed} is signaled after any event that a waiting write may wait for: buffer or disk space, failure,
+ * or closing.
  */
 final class StoreState {
     private enum Life {
@@ -29,7 +29,7 @@ final class StoreState {
         CLOSED
     }
 
-    /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
+    /** Chunks of a list that are skipped under one hold of the lock: each may be a cache miss. */
     static final int SEEK_CHUNKS = 256;
 
     final StoreConfig config;
@@ -41,9 +41,9 @@ final class StoreState {
     final Wakes wakes;
     final Threading threading;
 
-    /** How far the log is forced. */
+    /** The position up to which the log is fsynced. */
     final LsnGate forced;
-    /** How far it is committed: as durable as the store promises. */
+    /** The position up to which it is committed: as durable as the store's durability level requires. */
     final LsnGate committed;
 
     final StoreLock lock;
@@ -62,7 +62,7 @@ final class StoreState {
 
     private final String name;
     private volatile Life life = Life.OPEN;
-    /** Whether it repeats the frames of a leader, and takes no writes of its own. */
+    /** Whether the store replays a leader's frames, and rejects other writes. */
     private volatile boolean follows;
 
     private volatile @Nullable StoreFailedException failure;
@@ -93,10 +93,9 @@ final class StoreState {
         this.changed = lock.newCondition();
     }
 
-    /** How the workers of an open store are woken. */
+    /** The actions that wake the workers of an open store. */
     record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
 
-    /** The clock's nanoseconds. */
     long nowNanos() {
         return clock.getAsLong();
     }
@@ -119,7 +118,7 @@ final class StoreState {
         }
     }
 
-    /** Whether a write that comes now is not refused. */
+    /** Whether the store currently accepts writes. */
     boolean takesWrites() {
         return life == Life.OPEN && failure == null && !follows;
     }
@@ -133,7 +132,7 @@ final class StoreState {
         follows = another;
     }
 
-    /** Checks that a write which is not a leader's may enter. */
+    /** Checks that the store leads, as every write except a replay requires. */
     void checkLeads() {
         if (follows) {
             throw new NotLeaderException(name);
@@ -146,7 +145,6 @@ final class StoreState {
         return failure;
     }
 
-    /** Runs an action under the lock. */
     void locked(Runnable action) {
         lock.lock();
         try {
@@ -156,7 +154,6 @@ final class StoreState {
         }
     }
 
-    /** Looks something up under the lock. */
     <T> T locked(Supplier<T> look) {
         lock.lock();
         try {
@@ -166,7 +163,7 @@ final class StoreState {
         }
     }
 
-    /** Does a slice of work under the lock that is larger than taking it. */
+    /** Runs a slice of work under the lock, which takes longer than locking. */
     <T> T slice(Supplier<T> work) {
         lock.lockForSlice();
         try {
@@ -176,7 +173,6 @@ final class StoreState {
         }
     }
 
-    /** Does a slice of work under the lock that is larger than taking it. */
     void slice(Runnable work) {
         slice(() -> {
             work.run();
@@ -184,7 +180,7 @@ final class StoreState {
         });
     }
 
-    /** Gives the lock to whoever waits for it, between slices of work that would hold it long. Under the lock. */
+    /** Yields the lock to waiting threads between slices of a long operation. Under the lock. */
     void letOthersIn() {
         lock.unlock();
         lock.lock();
@@ -192,9 +188,10 @@ final class StoreState {
     }
 
     /**
-     * Copies regions of a pinned list, from the cursor's place or wherever {@code from} is, and moves the cursor behind
-     * them. Takes the lock, and holds it for a bounded number of chunks at a time.
+     * Copies regions of a pinned list, and moves the cursor past them. The cursor may be at any entry before the call.
+     * Takes the lock, and holds it for a bounded number of chunks at a time.
      *
+     * @param from sequence of the first region
      * @param count some hundreds at most
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
@@ -204,7 +201,10 @@ final class StoreState {
         });
     }
 
-    /** Moves the cursor to an entry of a pinned list. Under the lock, which it lets go of now and then on a long way. */
+    /**
+     * Moves the cursor to an entry of a pinned list. Under the lock, which it releases at intervals if the entry is
+     * far.
+     */
     void seek(int list, long sequence, ListCursor cursor) {
         while (!index.seek(list, sequence, cursor, SEEK_CHUNKS)) {
             lock.unlock();
@@ -212,7 +212,7 @@ final class StoreState {
         }
     }
 
-    /** Records the first failure; returns it, or the one that was there before. Under the lock. */
+    /** Records the first failure. Returns it, or the failure recorded before. Under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
         if (problem == null) {
@@ -224,7 +224,7 @@ final class StoreState {
         return problem;
     }
 
-    /** Starts closing; false when somebody already has, and then returns only when it is done. Under the lock. */
+    /** Begins closing. Returns false if another thread has begun, once that is done. Under the lock. */
     boolean beginClose() {
         if (life == Life.OPEN) {
             life = Life.CLOSING;
@@ -237,17 +237,19 @@ final class StoreState {
         return false;
     }
 
-    /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
+    /**
+     * Waits until {@link #changed} is signaled, or wakes spuriously. Under the lock, which it releases while it waits.
+     */
     void awaitChange() {
         lock.beforeWait();
         threading.await(changed);
     }
 
     /**
-     * Waits for room, space, failure or closing, and checks that writing still makes sense. Under the lock, which it
-     * lets go of.
+     * Waits for space, failure or closing, and checks that the store still accepts writes. Under the lock, which it
+     * releases while it waits.
      *
-     * @throws NotWritableException when the caller may not wait, as no store thread may
+     * @throws NotWritableException if the caller may not wait; a store thread never may
      */
     void awaitRoom(boolean mayWait) {
         if (!mayWait || WorkerThread.onStoreThread()) {
@@ -257,7 +259,7 @@ final class StoreState {
         checkWritable();
     }
 
-    /** Signals a close that waits for readers; nothing else waits for the end of a read. Under the lock. */
+    /** Signals a close that waits for readers, the only operation that waits for the end of a read. Under the lock. */
     void lastReaderLeft() {
         if (life != Life.OPEN) {
             changed.signalAll();
@@ -271,7 +273,7 @@ final class StoreState {
         });
     }
 
-    /** Refuses what a store thread must not do: wait for the store. */
+    /** Throws on a store thread, which must not wait for the store. */
     static void checkMayWait(String what) {
         if (WorkerThread.onStoreThread()) {
             throw new IllegalStateException(what + " would wait for the store on one of its own threads; do not call it"

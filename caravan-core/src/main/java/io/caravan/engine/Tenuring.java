@@ -22,33 +22,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the values that have survived from the log to the heap, those of a list side by side. After that nothing in the
- * index refers to the log before a certain LSN. Most values are trimmed before they are ever moved, which is why new
- * ones are not written to the heap (the generational hypothesis of Lieberman and Hewitt, "A Real-Time Garbage Collector
- * Based on the Lifetimes of Objects", CACM 1983).
+ * Evacuates survivors from the log to the heap, placing those of a list next to each other. Afterwards the index does
+ * not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why new ones
+ * are not written to the heap. This is the generational hypothesis (Lieberman and Hewitt, "A Real-Time Garbage
+ * Collector Based on the Lifetimes of Objects", CACM 1983).
  *
- * <p>It goes batch by batch: gather entries under the lock, copy them to free places in the heap and force these
- * outside of it, then point the index there. So no region ever names heap bytes that are not durable, and a batch that
- * fails leaves everything as it was. A list is pinned from when it is found until its last batch is done with, so
- * neither its entries nor its record go away meanwhile; those that were trimmed are freed when the pin is gone.
+ * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs these without
+ * the lock, and then points the index to them. No region therefore ever names heap bytes that are not durable, and a
+ * failed batch changes nothing.
  *
- * <p>The log goes first: a disk that has much of the heap to write keeps the log waiting, and with it every writer. So
- * the flush under way is waited for after each batch. A burst has the disk nearly to itself; under a lasting load the
- * heap gets as many bytes written as the log does, or the log would outgrow what the checkpoint makes unnecessary.
+ * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
+ * removed. Entries trimmed in the meantime are freed when the pin is removed.
+ *
+ * <p>The log has priority, because a disk that is busy with the heap delays the log, and with it every writer. Each
+ * batch therefore waits for the flush in progress. During a burst, the log has the disk nearly to itself. Under a
+ * sustained load, the heap gets as many bytes written as the log. Otherwise the log would grow faster than the
+ * checkpoint frees it.
  *
  * <p>Used by the checkpointer only.
  */
 final class Tenuring {
-    /** The most entries that are moved together. */
+    /** Maximum number of entries in a batch. */
     private static final int BATCH_ENTRIES = 1 << 14;
 
-    /** The most bytes that are, but for the last entry's. */
+    /** Maximum number of bytes in a batch, which its last entry may exceed. */
     private static final int BATCH_BYTES = 1 << 20;
-    /** Lists that are pinned at a time, about. */
+    /** Approximate number of lists pinned at a time. */
     private static final int PINNED_LISTS = 1 << 12;
-    /** Regions that are looked at, or replaced, under one hold of the lock. */
+    /** Regions visited or replaced under one hold of the lock. */
     private static final int SLICE = 512;
-    /** By how many of the least distances between checkpoints the log may be ahead of the heap. */
+    /** The lead that the log may have over the heap, as a multiple of the minimum distance between checkpoints. */
     private static final int BURST = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(Tenuring.class);
@@ -70,7 +73,7 @@ final class Tenuring {
     private final long[] places = new long[BATCH_ENTRIES];
     private int count;
     private long batchBytes;
-    /** So many of the entries have places. */
+    /** Number of entries that have places. */
     private int placed;
 
     private @Nullable Unreadable unreadable;
@@ -86,7 +89,7 @@ final class Tenuring {
         this.entries = new EntryMove(heapFile, state.log);
     }
 
-    /** A force of the heap has failed, which is final for the open store. */
+    /** A failed fsync of the heap, which is final for the open store. */
     static final class ForceFailed extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -96,8 +99,9 @@ final class Tenuring {
     }
 
     /**
-     * The disk cannot read entries in the log. Everything else has moved to the heap. The entry may be readable again, as
-     * after a fault of a cable, and so it stays in the log, as do the later ones of its list.
+     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except the later ones of
+     * the same list. The entry stays in the log, because it may become readable again, for example if a cable was
+     * faulty.
      */
     static final class Unreadable extends IOException {
         private static final long serialVersionUID = 1L;
@@ -107,12 +111,12 @@ final class Tenuring {
         }
     }
 
-    /** A pinned list, and how far its entries have been looked at. */
+    /** A pinned list, and the next of its entries to visit. */
     private static final class Young {
         final Pin pin;
         final ListCursor cursor = new ListCursor();
         long next;
-        /** Sequence of the first entry that cannot be read. */
+        /** Sequence of the first unreadable entry. */
         long unreadable = Long.MAX_VALUE;
 
         Young(Pin pin) {
@@ -121,15 +125,16 @@ final class Tenuring {
         }
     }
 
-    /** Entries of a list that the batch has, {@code count} of them from index {@code at} on. */
+    /** Consecutive entries of a list in the batch: {@code count} of them, from index {@code at}. */
     private record Run(Young young, long id, long birth, long from, int at, int count) {}
 
     /**
      * Moves all entries before an LSN that are retained or pinned.
      *
-     * @param untilLsn up to where the log is forced
-     * @throws Unreadable when some cannot be read from the log, and all others have moved
-     * @throws IOException when the disk or the heap has no room for them
+     * @param untilLsn the position up to which the log is fsynced
+     * @throws Unreadable if some entries in the log are unreadable; all others have moved, except the later ones of
+     *     their lists
+     * @throws IOException if the disk or the heap has no space for them
      */
     void tenure(long untilLsn) throws IOException {
         startLsn = state.committed.position();
@@ -166,7 +171,7 @@ final class Tenuring {
         }
     }
 
-    /** Pins lists that have entries in the log, until there are many. Returns how many are left of so many. */
+    /** Pins lists that have entries in the log, up to a limit. Returns the number left of this many. */
     private long pinLists(long most) {
         long left = most;
         while (left > 0 && pinned.size() < PINNED_LISTS) {
@@ -188,7 +193,7 @@ final class Tenuring {
         }
     }
 
-    /** Pins the lists that readers have pinned: some may be removed, which are not among those taken. */
+    /** Pins the lists that readers have pinned: some may be removed, and so are not among those taken. */
     private void pinReaders() {
         int next = 0;
         do {
@@ -197,14 +202,13 @@ final class Tenuring {
         } while (next != ListIndex.NONE);
     }
 
-    /** Whether entries of the list are to be moved, and it is pinned for that. */
+    /** Pins the list if it has entries to move. Returns whether it does. */
     private boolean pinIfYoung(int list) {
         ListIndex index = state.index;
         long from = Math.max(index.tenured(list), index.firstKept(list));
         return from < index.next(list) && pinned.add(new Young(index.pin(list, from)));
     }
 
-    /** Lets go of the lists that are done with. */
     private void unpinFinished() {
         for (int from = 0; from < finished.size(); from += SLICE) {
             List<Young> some = finished.subList(from, Math.min(from + SLICE, finished.size()));
@@ -216,7 +220,6 @@ final class Tenuring {
         finished.clear();
     }
 
-    /** Lets go of all lists. */
     private void unpinAll() {
         finished.addAll(pinned);
         pinned.clear();
@@ -242,7 +245,7 @@ final class Tenuring {
         return count < regions.length && batchBytes < BATCH_BYTES;
     }
 
-    /** Adds the next entries of a list to the batch, or finds that there are no more. Returns how much work it was. */
+    /** Adds the next entries of a list to the batch, or finds that no more exist. Returns the amount of work done. */
     private int gatherFrom(Young young, long untilLsn) {
         ListIndex index = state.index;
         int list = young.pin.list();
@@ -293,7 +296,7 @@ final class Tenuring {
         damaged.forEach(this::tell);
     }
 
-    /** Has the entries of the batch gathered once more, but for the one that cannot be read and those behind it. */
+    /** Prepares to collect the batch again, without the unreadable entry and the later ones of its list. */
     private void gatherAgain() {
         for (int i = runs.size() - 1; i >= 0; i--) {
             Young young = runs.get(i).young();
@@ -304,15 +307,15 @@ final class Tenuring {
         }
     }
 
-    /** Once: a batch that fails is copied again, and its damage found again. */
+    /** Reports a damaged entry, once: a failed batch is copied again, and its damage found again. */
     private void tell(CorruptStoreException damaged) {
         LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
         state.locked(() -> state.counters.failures++);
     }
 
     /**
-     * Finds places for the entries from the first that has none on, side by side if there is a hole for all of them, else
-     * for each half of them by itself.
+     * Allocates places for the entries from the first without one: next to each other if one hole fits all of them,
+     * otherwise each half separately.
      */
     private void place(int to) throws IOException {
         if (placed == to) {
@@ -335,13 +338,13 @@ final class Tenuring {
         }
     }
 
-    /** Allocates a region, if need be in a new segment. */
+    /** Allocates a region, after growing the heap if allowed and necessary. */
     private long allocate(long bytes, boolean mayGrow) throws IOException {
         long address = state.locked(() -> space.allocate(bytes));
         return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
     }
 
-    /** Allocates disk space for more of the segments, or for a new one, until there is a place. */
+    /** Allocates disk space for more of the segments, or for a new one, until the region fits. */
     private long grow(long bytes) throws IOException {
         IOException noSpace = null;
         for (int segment = 0; segment < space.segments(); segment++) {
@@ -351,7 +354,7 @@ final class Tenuring {
                     return address;
                 }
             } catch (IOException failed) {
-                // The end of another segment may have its disk space from before the store was opened.
+                // The end of another segment may have disk space from before the store was opened.
                 noSpace = failed;
             }
         }
@@ -373,7 +376,7 @@ final class Tenuring {
         return address == IndexedHeap.NONE ? fill(added, bytes) : address;
     }
 
-    /** Allocates disk space for more of a segment until it has a place, or is full. */
+    /** Allocates disk space for more of a segment until the region fits, or the segment is full. */
     private long fill(int segment, long bytes) throws IOException {
         long address = IndexedHeap.NONE;
         while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
@@ -438,7 +441,7 @@ final class Tenuring {
         }
     }
 
-    /** Points the index to the new places of the batch's entries, those that were trimmed meanwhile too. */
+    /** Points the index to the new places of the batch's entries, including those trimmed in the meantime. */
     private void swap() {
         int next = 0;
         while (next < runs.size()) {
@@ -463,7 +466,7 @@ final class Tenuring {
         }
     }
 
-    /** Waits for the flush that is under way, if there is one, unless the log is ahead by more than a burst. */
+    /** Waits for the flush in progress, unless the log is ahead by more than a burst. */
     private void letTheLogGoFirst() {
         heapBytes += batchBytes;
         long logBytes = state.committed.position() - startLsn;
@@ -473,9 +476,9 @@ final class Tenuring {
     }
 
     /**
-     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each on its way. One whose
-     * bytes are not those that were written is copied as it is, so that nothing else has to wait for it: it stays as
-     * unreadable as it was, and is noted with where it was, because the heap would be blamed for it from now on.
+     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each one. A damaged
+     * entry is copied as it is, so that it delays nothing else, and stays as unreadable as it was. It is reported with
+     * its place in the log, because later errors would name the heap.
      */
     static final class EntryMove {
         private final HeapFile heapFile;
@@ -484,7 +487,7 @@ final class Tenuring {
         private final CRC32C crc = new CRC32C();
         private final ByteBuffer buffer =
                 ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        /** Where in the heap the buffer's first byte goes. */
+        /** The heap address of the buffer's first byte. */
         private long bufferAddress;
 
         EntryMove(HeapFile heapFile, LogSegments log) {
@@ -492,7 +495,6 @@ final class Tenuring {
             this.log = log;
         }
 
-        /** Starts a batch. */
         void start() {
             buffer.clear();
             damaged.clear();
@@ -501,7 +503,7 @@ final class Tenuring {
         /**
          * Copies an entry.
          *
-         * @throws IOException when the disk cannot read it, or has no space for it
+         * @throws IOException if the disk cannot read it, or has no space for it
          */
         void copy(long lsn, int length, long address, long id, long birth, long sequence) throws IOException {
             if (address != bufferAddress + buffer.position()) {
@@ -512,7 +514,7 @@ final class Tenuring {
             try {
                 whole = copyAndCheck(lsn, length, id, birth, sequence);
             } catch (InternalError unreadable) {
-                // This is how the JVM reports that the disk could not read a mapped page.
+                // The JVM throws this if the disk cannot read a mapped page.
                 throw new Unreadable(
                         corrupt(
                                 lsn,
@@ -550,7 +552,7 @@ final class Tenuring {
                 int part = Math.min(bytes - done, buffer.remaining());
                 copyPart(lsn + done, part);
                 if (done == 0) {
-                    // Entries take multiples of 8 bytes, as the buffer does, so these 8 are together.
+                    // Entries and the buffer are multiples of 8 bytes long, so these 8 bytes are contiguous.
                     checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
                     foundLength = buffer.getInt(at + EntryLayout.LENGTH);
                 }
@@ -581,7 +583,7 @@ final class Tenuring {
             buffer.clear();
         }
 
-        /** Writes what is still in the buffer; returns the damaged entries of the batch. */
+        /** Writes the rest of the buffer. Returns the damaged entries of the batch. */
         List<CorruptStoreException> finish() throws IOException {
             writeOut();
             return damaged;

@@ -7,13 +7,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Everything an engine needs of threads, and of chance: the workers, how its callers wait for them, and ids. With {@link #THREADS} the
- * workers are threads. A simulator has one of them run at a time, and decides by seed which one goes on whenever
- * something waits, does I/O, takes or releases a lock, wakes a worker, or reads what another has published.
+ * The threads and the randomness of an engine: its workers, how callers wait for them, and store ids. With
+ * {@link #THREADS}, the workers are threads. A simulator runs one worker at a time, and chooses the next one by seed.
+ * It may switch whenever one waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
+ * has published.
  */
 public interface Threading {
 
-    /** Each worker is a daemon thread, and waiting is waiting. */
+    /** Each worker is a daemon thread, and waits block the caller's thread. */
     Threading THREADS = new Threading() {
         @Override
         public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
@@ -31,39 +32,44 @@ public interface Threading {
         }
     };
 
-    /** Whether this thread may touch the store's files: an interrupt would close them. */
+    /** Whether this thread may access the store's files: an interrupt would close them. */
     default boolean mayTouchFiles() {
         return Thread.currentThread() instanceof UninterruptibleThread;
     }
 
-    /** Does a worker's work on this thread, which must not wait for the store meanwhile. */
+    /** Does a worker's work on this thread, which must not wait for the store in the meantime. */
     default void doInstead(Runnable work) {
         WorkerThread.asStoreThread(work);
     }
 
-    /** A lock that orders the store's threads. A simulator may switch threads before it is taken and after its release. */
+    /**
+     * Returns a lock that orders the store's threads. A simulator may switch threads before it is taken and after its
+     * release.
+     */
     default ReentrantLock newLock() {
         return new ReentrantLock();
     }
 
-    /** Precedes the read of a value that another thread may publish without a lock. A simulator may switch threads here. */
+    /**
+     * Precedes the read of a value that another thread may publish without a lock. A simulator may switch threads here.
+     */
     default void handOver() {}
 
-    /** A number that no other store has. A simulator gives one that is always the same, as it decides what is torn. */
+    /** Returns a new store id. A simulator always returns the same, because the id decides which data is torn. */
     default long newStoreId() {
         return StoreFactory.newStoreId();
     }
 
     /**
-     * A worker that is not started yet.
+     * Creates a worker, which is not started yet.
      *
-     * @param crashed is called with what a step threw, after which the worker waits to be woken
+     * @param crashed is called with any exception of a step, after which the worker waits to be woken
      */
     Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
 
     /**
-     * Lets go of the condition's lock, which the caller holds, until the condition is signalled or for no reason at
-     * all; keeps the interrupt status.
+     * Releases the condition's lock, which the caller holds, until the condition is signaled or a spurious wakeup
+     * occurs. Preserves the interrupt status.
      */
     void await(Condition changed);
 

@@ -5,7 +5,7 @@ import io.caravan.io.Storage;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 
-/** The changes that opening makes to a store's files, when {@link Recovery} has decided what they mean. */
+/** The changes that opening a store makes to its files, after {@link Recovery} has decided what they mean. */
 final class Tidying {
     private final Storage storage;
     private final StoreFiles files;
@@ -16,8 +16,8 @@ final class Tidying {
     }
 
     /**
-     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad
-     * checkpoints) and makes durable what means something, before anybody sees it.
+     * Removes meaningless files: temporary files, a half-made log segment, heap segments after a gap, and bad
+     * checkpoints. Makes the rest durable before any reader sees it.
      */
     void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
@@ -33,16 +33,17 @@ final class Tidying {
         for (long checkpoint : recovered.badCheckpoints()) {
             storage.delete(FileNames.CHECKPOINT.of(checkpoint));
         }
-        // First the names, so that nothing is written into segments whose checkpoint a power cut could still take.
+        // Names come first, so that no frame is written to segments whose checkpoint a power failure could still
+        // remove.
         storage.forceDirectory();
         finishLastSegment(recovered);
         log.settle(recovered.newest().startLsn(), recovered.end());
     }
 
     /**
-     * The header of the last segment may be in the operating system's memory alone, if the process was killed before
-     * its force, or the force failed. The next segment is made on the understanding that this one is finished. (Where a
-     * checkpoint starts or a frame is, the header was forced before.)
+     * Writes the header of the last segment again, which may be only in the page cache. That happens if the process was
+     * killed before its fsync, or the fsync failed. The next segment is made on the assumption that this one is
+     * finished. (A segment that contains a frame or a checkpoint's start had its header fsynced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {
         LogSegments log = recovered.log();
@@ -53,7 +54,7 @@ final class Tidying {
         }
     }
 
-    /** Removes the leavings of a creation that was cut off. */
+    /** Removes the remains of a creation that was cut off. */
     void tidyNothing() throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);

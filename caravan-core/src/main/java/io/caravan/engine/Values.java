@@ -10,16 +10,16 @@ import java.nio.ByteOrder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads values, checked, from the log or the heap, wherever they lie. */
+/** Reads and checks values from the log or the heap. */
 public final class Values {
     private final HeapFile heapFile;
     private final LogSegments log;
     private final LongSupplier endLsn;
 
     /**
-     * Reads values that lie before the log's end.
+     * Reads values that lie before the end of the log.
      *
-     * @param endLsn where the log ends, or a position behind everything that is read
+     * @param endLsn the end of the log, or any position after everything that is read
      */
     public Values(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
         this.heapFile = heapFile;
@@ -28,11 +28,11 @@ public final class Values {
     }
 
     /**
-     * Returns the value of an entry that is pinned; read-only. One in the heap is valid as long as it is pinned and the
-     * heap file retained; one in the log is a copy.
+     * Returns the value of a pinned entry, read-only. One in the heap is valid while it is pinned and the heap file is
+     * retained. One in the log is a copy.
      *
-     * @return null when it was in the log and has moved to the heap
-     * @throws CorruptStoreException when the bytes are not those of this entry
+     * @return null if it was in the log and has moved to the heap
+     * @throws CorruptStoreException if the bytes are not those of this entry
      */
     public @Nullable ByteBuffer read(long region, long id, long birth, long sequence) {
         return Region.isInLog(region)
@@ -53,7 +53,7 @@ public final class Values {
                 return null;
             }
         } catch (InternalError unreadable) {
-            // This is how the JVM reports that the disk could not read a mapped page.
+            // The JVM throws this if the disk cannot read a mapped page.
             throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
         }
         if (!EntryLayout.valid(entry, 0, length, id, birth, sequence)) {

@@ -1,26 +1,25 @@
 package io.caravan.engine;
 
 /**
- * Runs a step again and again, and in between waits as long as the step says, or until it is woken. All of a step's
- * work is in the step, so that whoever provides the {@link Threading} decides what runs when.
+ * Runs a step repeatedly. Between calls it waits as long as the step requests, or until it is woken. All its work is in
+ * the step, so the {@link Threading} implementation decides when each worker runs.
  */
 public interface Worker {
-    /** What a step returns when it has nothing to do until it is woken. */
+    /** The result of a step that has no work until it is woken. */
     long UNTIL_WOKEN = Long.MAX_VALUE;
 
-    /** One unit of work. */
     @FunctionalInterface
     interface Step {
-        /** Does what there is to do; returns the nanoseconds until there may be more, 0 for at once. */
+        /** Does the pending work. Returns the nanoseconds until more may exist, 0 for immediately. */
         long run();
     }
 
-    /** Runs the first step, and then goes on. */
+    /** Starts running the step. */
     void start();
 
-    /** Makes the worker run its step soon, also when it is in the middle of one. From any thread. */
+    /** Runs the step soon, and once more if it is running now. From any thread. */
     void wake();
 
-    /** Returns when no step is under way and none will come. */
+    /** Waits until no step is running. No further one will run. */
     void stop();
 }

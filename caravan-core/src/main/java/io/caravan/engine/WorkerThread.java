@@ -4,10 +4,10 @@ import io.caravan.UninterruptibleThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/** A {@link Worker} that is a thread of its own, which parks between its steps. */
+/** A {@link Worker} with its own thread, which parks between its steps. */
 final class WorkerThread implements Worker {
 
-    /** Marks the threads that must never wait for the store, because the store may be waiting for them. */
+    /** A thread that must never wait for the store, because the store may be waiting for it. */
     static final class StoreThread extends UninterruptibleThread {
         StoreThread(Runnable task, String name) {
             super(task, name);
@@ -15,7 +15,7 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Set while another's thread does the work of a store thread. */
+    /** Set while another thread does the work of a store thread. */
     private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;
@@ -35,7 +35,7 @@ final class WorkerThread implements Worker {
         return Thread.currentThread() instanceof StoreThread || LENT.get() != null;
     }
 
-    /** Does work of a store thread on this one, which counts as one meanwhile. */
+    /** Does the work of a store thread on this thread, which counts as one in the meantime. */
     static void asStoreThread(Runnable work) {
         LENT.set(true);
         try {

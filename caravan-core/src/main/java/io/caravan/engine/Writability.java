@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether a write would have to wait, and the actions of those who asked to be called when it would not. */
+/** Whether a write would have to wait, and the actions to run once it would not. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
@@ -20,7 +20,7 @@ final class Writability {
         this.space = space;
     }
 
-    /** See {@link io.caravan.ListStore#writable()}. */
+    /** Whether a write would not have to wait; see {@link io.caravan.ListStore#writable()}. */
     boolean writable() {
         return state.locked(() -> {
             state.checkOpen();
@@ -32,7 +32,7 @@ final class Writability {
         return state.failure() != null || queue.writable() && space.writable();
     }
 
-    /** See {@link io.caravan.ListStore#onWritable}. */
+    /** Runs the action once the store is writable; see {@link io.caravan.ListStore#onWritable}. */
     void onWritable(Runnable action) {
         state.lock.lock();
         try {
@@ -50,12 +50,12 @@ final class Writability {
         action.run();
     }
 
-    /** Runs the actions that wait, if the store is writable. */
+    /** Runs the waiting actions if the store is writable. */
     void runActions() {
         run(false);
     }
 
-    /** Runs the actions that wait, which find the store closed. */
+    /** Runs the waiting actions, which find the store closed. */
     void runActionsOfClosed() {
         run(true);
     }

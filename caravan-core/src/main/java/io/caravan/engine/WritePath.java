@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * How a write enters: checks and checksums outside the lock; then, under it, room, place in the log, record, index,
- * callback. Whatever can be refused is refused before anything is changed.
+ * The path of a write. Checks and checksums come first, without the lock. The rest happens under it: space, a place in
+ * the log, the record, the index, and the callback. A write is rejected before anything is changed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -42,7 +42,7 @@ final class WritePath {
         this.maxValueBytes = state.config.maxValueBytes();
     }
 
-    /** How a value gets into a frame: arrays and buffers each have their own way, so that neither is wrapped. */
+    /** Copies a value into a frame. Arrays and buffers have separate implementations, so that neither is wrapped. */
     private interface Copy<T> {
         void into(ByteBuffer frame, int at, T value, int length);
     }
@@ -62,7 +62,7 @@ final class WritePath {
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
-    /** Spelled out, with no lambda: this is the one write that happens millions of times, and makes no garbage. */
+    /** Written out without a lambda: this is the one write that runs millions of times, and creates no garbage. */
     private <T> void append(
             long id,
             T value,
@@ -97,7 +97,9 @@ final class WritePath {
         return commit;
     }
 
-    /** The active commit, with room for records of so many bytes, when there will be room for their entries too. */
+    /**
+     * Returns the active commit with space for records of this size, once the heap will have space for their entries.
+     */
     private Commit makeRoom(int recordBytes, long entryBytes, boolean mayWait) {
         Commit commit = queue.makeRoom(recordBytes, entryBytes == 0, mayWait);
         while (entryBytes > 0 && !space.admit(entryBytes, mayWait)) {
@@ -115,7 +117,7 @@ final class WritePath {
         });
     }
 
-    /** The sum of two numbers that are not negative, at most {@link Long#MAX_VALUE}. */
+    /** Returns the sum of two nonnegative numbers, at most {@link Long#MAX_VALUE}. */
     static long saturatedSum(long a, long b) {
         return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
@@ -141,7 +143,7 @@ final class WritePath {
         write(batch, callback, true);
     }
 
-    /** Writes the batch, if there is room for it now. */
+    /** Writes the batch if it need not wait for space. Returns whether it did. */
     boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         try {
             write(batch, callback, false);
@@ -210,7 +212,7 @@ final class WritePath {
         });
     }
 
-    /** At most: a list that the batch deletes takes its place in the index until it is freed. */
+    /** Returns an upper bound on the list places needed: a deleted list keeps its place until it is freed. */
     private long listsNeeded(List<WriteBatch.Operation> operations) {
         return operations.stream()
                 .filter(operation -> operation instanceof WriteBatch.Delete
@@ -279,7 +281,7 @@ final class WritePath {
         return sequence;
     }
 
-    /** Trims; a trim that changes nothing needs no record. Returns the first retained sequence. */
+    /** Trims a list. A trim that changes nothing needs no record. Returns the first retained sequence. */
     private long putTrim(LogBuffer frame, long id, long to) {
         ListIndex index = state.index;
         state.counters.trims++;
@@ -319,7 +321,9 @@ final class WritePath {
         }
     }
 
-    /** Makes the changes. Nothing is refused from here on, so whatever goes wrong leaves a frame half made, which is final. */
+    /**
+     * Makes the changes. Nothing is rejected from here on, so any exception leaves a half-made frame, which is final.
+     */
     private void enter(Runnable changes) {
         try {
             changes.run();

@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * A checkpoint file: the index as it was, partition by partition.
+ * A checkpoint file: the index at one LSN, partition by partition.
  *
  * <pre>
  *   file header, see FileHeader                                   40 bytes
@@ -32,10 +32,11 @@ package io.caravan.format;
  *   +---------------------------------------+
  * </pre>
  *
- * <p>Replay starts at the start LSN; the log must reach the end LSN for the checkpoint to be whole. A record before the
- * capture LSN is already in the checkpoint. All sections are captured at the end LSN; in files of earlier releases each
- * partition was captured by itself, the last one at the end LSN. Files of versions 2 and 3 of the format have neither
- * CRC nor term: their header ends earlier.
+ * <p>Replay starts at the start LSN. The log must reach the end LSN for the checkpoint to be complete. A record before
+ * the capture LSN is already in the checkpoint.
+ *
+ * <p>All sections are captured at the end LSN. In files of earlier releases each partition was captured separately, the
+ * last one at the end LSN. Files of format versions 2 and 3 have neither CRC nor term: their header ends earlier.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;
@@ -68,27 +69,33 @@ public final class CheckpointLayout {
     public static final int PIECE_ENTRIES = PIECE_NEXT + Long.BYTES;
     public static final int PIECE_HEADER_BYTES = PIECE_ENTRIES + Long.BYTES;
 
-    /** No section's payload is longer, so a reader knows how much it may have to allocate. */
+    /** Maximum size of a section's payload, which bounds the memory that a reader allocates. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
-    /** No index has more partitions. */
+    /** Maximum number of partitions of an index. */
     public static final int MAX_PARTITIONS = 1024;
-    /** Every position, sequence and file number is below this, so that arithmetic with them cannot overflow. */
+    /**
+     * Upper limit (exclusive) of every position, sequence, and file number, so that arithmetic with them cannot
+     * overflow.
+     */
     public static final long NUMBER_LIMIT = 1L << 62;
 
     private CheckpointLayout() {}
 
-    /** Whether the header of a file of this version has CRC and term. */
+    /** Whether the header of a file of this version has the CRC and term of the previous frame. */
     public static boolean hasTerm(int version) {
         return version >= FIRST_VERSION_WITH_TERM;
     }
 
-    /** Where the sections of a file of this version start. */
+    /** Returns the offset of the first section in a file of this version. */
     public static int headerBytes(int version) {
         return hasTerm(version) ? HEADER_BYTES : HEADER_BYTES - 2 * Integer.BYTES;
     }
 
-    /** Size of a checkpoint's file with so many lists and entries, about; the sections of long lists are left out. */
+    /**
+     * Returns the approximate size of a checkpoint file with this many lists and entries. The extra sections of long
+     * lists are not counted.
+     */
     public static long fileBytes(long lists, long entries) {
         return HEADER_BYTES
                 + (long) MAX_PARTITIONS * SECTION_HEADER_BYTES

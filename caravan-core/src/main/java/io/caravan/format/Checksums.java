@@ -3,19 +3,22 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** CRC-32C (Castagnoli, RFC 3720 appendix B.4), which processors compute at memory speed. */
+/** Computes CRC-32C (Castagnoli, RFC 3720 appendix B.4), which processors compute at memory speed. */
 public final class Checksums {
 
     private Checksums() {}
 
-    /** Of a whole array. */
+    /** Returns the checksum of an entire array. */
     public static int crc32c(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, bytes.length);
         return (int) crc.getValue();
     }
 
-    /** Of {@code length} bytes from an absolute index; the buffer's position and limit stay where they are. */
+    /**
+     * Returns the checksum of {@code length} bytes from an absolute index. The buffer's position and limit do not
+     * change.
+     */
     public static int crc32c(ByteBuffer buffer, int index, int length) {
         CRC32C crc = new CRC32C();
         crc.update(buffer.duplicate().limit(index + length).position(index));

@@ -3,7 +3,7 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * A value as it lies in its log record and, once it has moved there, byte for byte the same in the heap.
+ * An entry: a value in its log record. After the move to the heap, the entry has the same bytes.
  *
  * <pre>
  *   0                   4                   8
@@ -12,9 +12,9 @@ import java.nio.ByteBuffer;
  *   +-------------------+-------------------+-------------------
  * </pre>
  *
- * <p>The checksum is the value's CRC-32C, which a writer computes before it takes any lock, combined with a hash of
- * document id, birth (the LSN that created the list), sequence and length. So a stale or misplaced entry is refused
- * like a damaged one.
+ * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash. The hash
+ * covers the list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject
+ * a stale or misplaced entry like a damaged one.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;
@@ -24,12 +24,12 @@ public final class EntryLayout {
 
     private EntryLayout() {}
 
-    /** Bytes that an entry with a value of this length takes, padding included. */
+    /** Returns the size of an entry with a value of this length, including padding. */
     public static int entryBytes(int length) {
         return (VALUE + length + ALIGNMENT - 1) & -ALIGNMENT;
     }
 
-    /** Binds a value's CRC to its place. */
+    /** Combines a value's CRC with a hash of its identity. */
     public static int checksum(int valueCrc, int length, long id, long birth, long sequence) {
         long hash = id * 0x9E37_79B9_7F4A_7C15L;
         hash = (Long.rotateLeft(hash, 29) ^ birth) * 0xBF58_476D_1CE4_E5B9L;
@@ -38,7 +38,7 @@ public final class EntryLayout {
         return valueCrc ^ (int) (hash >>> 32);
     }
 
-    /** Whether the entry at this index is the one expected, value included. */
+    /** Whether the entry at this index is the expected one, including its value. */
     public static boolean valid(ByteBuffer buffer, int at, int length, long id, long birth, long sequence) {
         return buffer.getInt(at + LENGTH) == length
                 && buffer.getInt(at + CHECKSUM)

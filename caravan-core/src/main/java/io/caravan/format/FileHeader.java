@@ -6,7 +6,7 @@ import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 
 /**
- * The first bytes of every file of a store, and of the file that says how many stores there are.
+ * The first bytes of every file of a store, and of the file with the number of shards.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -19,11 +19,12 @@ import java.nio.ByteBuffer;
  *   +-------------------+-------------------+
  * </pre>
  *
- * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} counts the files of one kind; {@code segment bytes} is
- * the size of the store's log segments (in log segments and checkpoints) or heap segments (in heap segments). A header
- * is valid when, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) the version is one that
- * this release reads; (4) the store id is this store's; (5) the number is the one in the file's name. These bytes stay
- * where they are in every version, so that a release can tell a newer file from a damaged one.
+ * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} counts the files of one kind. {@code segment bytes} is
+ * the size of the store's log segments (in log segments and checkpoints) or heap segments (in heap segments).
+ *
+ * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) this release
+ * reads the version; (4) the store id is this store's; (5) the number is the one in the file's name. The offsets are
+ * the same in every version, so that a release can distinguish a newer file from a damaged one.
  */
 public final class FileHeader {
     public static final int MAGIC = 0;
@@ -46,7 +47,7 @@ public final class FileHeader {
         LOG_SEGMENT("CARAVLOG"),
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
-        /** A file that is a header alone: {@code number} is how many stores are in the directory, the rest is zero. */
+        /** A file with only a header: {@code number} is the number of shards in the directory, the rest is zero. */
         GROUPS("CARAVGRP");
 
         private final String letters;
@@ -55,7 +56,7 @@ public final class FileHeader {
             this.letters = letters;
         }
 
-        /** The eight letters that such a file starts with. */
+        /** Returns the eight letters at the start of such a file. */
         public String letters() {
             return letters;
         }
@@ -69,10 +70,9 @@ public final class FileHeader {
         }
     }
 
-    /** A header's content. */
     public record Fields(long storeId, long number, long segmentBytes) {}
 
-    /** Writes a header at the buffer's start, absolutely. */
+    /** Writes a header at the start of the buffer, with absolute access. */
     public static void put(ByteBuffer buffer, Kind kind, Fields fields) {
         buffer.putLong(MAGIC, kind.magic());
         buffer.putInt(VERSION, NEWEST_VERSION);
@@ -90,7 +90,7 @@ public final class FileHeader {
     }
 
     /**
-     * Reads and checks conditions 1 to 3 of a header at the buffer's start.
+     * Reads a header at the start of the buffer, and checks conditions 1 to 3.
      *
      * @param path the file, for messages
      */
@@ -108,7 +108,7 @@ public final class FileHeader {
         return new Fields(buffer.getLong(STORE_ID), buffer.getLong(NUMBER), buffer.getLong(SEGMENT_BYTES));
     }
 
-    /** As {@link #get}, and checks conditions 4 and 5. */
+    /** Checks all conditions of a header at the start of the buffer, 1 to 3 as {@link #get} does. */
     public static void check(ByteBuffer buffer, Kind kind, Fields expected, String path) {
         Fields found = get(buffer, kind, path);
         if (found.storeId() != expected.storeId()) {

@@ -5,19 +5,19 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Names of a store's files: a kind, a number in 16 hexadecimal digits, an ending. */
+/** The names of a store's files: a kind, a number in 16 hexadecimal digits, and an ending. */
 public enum FileNames {
     LOG("log-", ".wal"),
     HEAP("heap-", ".dat"),
     CHECKPOINT("checkpoint-", ".ckp");
 
-    /** In a directory of several stores, the file that says how many; see {@link FileHeader.Kind#GROUPS}. */
+    /** The file with the number of shards, in a directory of several; see {@link FileHeader.Kind#GROUPS}. */
     public static final String GROUPS = "caravan.groups";
 
-    /** The file that says up to where the log was forced; see {@link ForcedLsnLayout}. */
+    /** The file with the position up to which the log was fsynced; see {@link ForcedLsnLayout}. */
     public static final String FORCED_LSN = "log.forced";
 
-    /** Ending of files that are being made and mean nothing yet. */
+    /** The ending of files that are being written and are not valid yet. */
     public static final String TEMPORARY_ENDING = ".tmp";
 
     private final String prefix;
@@ -30,28 +30,28 @@ public enum FileNames {
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
     }
 
-    /** The folder of a group's store, in a directory of several. */
+    /** Returns the name of a shard's directory, in a directory of several. */
     public static String group(int number) {
         return "group-" + number;
     }
 
-    /** The name of the file with this number. */
+    /** Returns the name of the file with this number. */
     public String of(long number) {
         return String.format(Locale.ROOT, "%s%016x%s", prefix, number, ending);
     }
 
-    /** The name while the file is being made. */
+    /** Returns the name of the file while it is being written. */
     public String temporary(long number) {
         return of(number) + TEMPORARY_ENDING;
     }
 
-    /** The number in a name of this kind; empty for any other name. */
+    /** Returns the number in a name of this kind, or empty for any other name. */
     public OptionalLong number(String name) {
         Matcher matcher = pattern.matcher(name);
         return matcher.matches() ? OptionalLong.of(Long.parseLong(matcher.group(1), 16)) : OptionalLong.empty();
     }
 
-    /** Whether this is the name of a file of any kind while it is being made. */
+    /** Whether this is the temporary name of a file of any kind that is being written. */
     public static boolean isTemporary(String name) {
         if (!name.endsWith(TEMPORARY_ENDING)) {
             return false;

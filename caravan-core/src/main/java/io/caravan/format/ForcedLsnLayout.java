@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /**
- * The file that says up to where the log was forced.
+ * The file with the position up to which the log was fsynced.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -17,8 +17,9 @@ import java.util.UUID;
  *   +-------------------+
  * </pre>
  *
- * <p>The boot id is drawn by the operating system when it starts. If it is another one, nothing is left in memory of the
- * log that the file's writer had not forced: all that can be read of it is on the disk. Nor is it, if the file says nothing.
+ * <p>The operating system generates the boot id when it starts. A different boot id means that the system has
+ * restarted: no unfsynced part of the log that the writer left can still be in the page cache, so everything readable
+ * is on the disk. The same is assumed if the file is not valid.
  */
 public final class ForcedLsnLayout {
     public static final int STORE_ID = 0;
@@ -29,7 +30,7 @@ public final class ForcedLsnLayout {
 
     private ForcedLsnLayout() {}
 
-    /** Writes the file's bytes, absolutely. */
+    /** Writes the contents of the file, with absolute access. */
     public static void put(ByteBuffer buffer, long storeId, UUID bootId, long forcedLsn) {
         buffer.putLong(STORE_ID, storeId);
         buffer.putLong(BOOT_ID, bootId.getMostSignificantBits());
@@ -38,7 +39,10 @@ public final class ForcedLsnLayout {
         buffer.putInt(CRC, Checksums.crc32c(buffer, 0, CRC));
     }
 
-    /** Up to where what can be read of a store's log is on the disk: {@link Long#MAX_VALUE} for all of it. */
+    /**
+     * Returns the position up to which the readable log of a store is on the disk; {@link Long#MAX_VALUE} for all of
+     * it.
+     */
     public static long lsn(ByteBuffer buffer, long storeId, UUID bootId) {
         boolean inMemory = buffer.getInt(CRC) == Checksums.crc32c(buffer, 0, CRC)
                 && buffer.getLong(STORE_ID) == storeId

@@ -3,7 +3,7 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a log frame. One frame is one group commit: what one flush writes and one force covers.
+ * The header of a log frame. A frame is one group commit: the records that one flush writes.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -17,22 +17,25 @@ import java.nio.ByteBuffer;
  *   | records ...
  * </pre>
  *
- * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block and is
- * followed by zeros up to the next one. It is valid at a position when, in this order: (1) the magic is right; (2) the
- * LSN is the position; (3) the payload fits the segment; (4) the store id is right; (5) the CRC is right. So neither a
- * torn frame, nor one that a recycled segment still holds, nor one of another store is ever taken for a valid one.
+ * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block, and
+ * zeros follow it up to the next block.
  *
- * <p>A valid frame {@linkplain #follows follows} another when it names that frame's LSN and CRC, and has no lower term.
- * The term rises each time that a store is opened, or a replica of it begins to lead. So a frame that was cut off never
- * follows one that was written in the place of the one before it, as in Raft (Ongaro and Ousterhout, "In Search of an
- * Understandable Consensus Algorithm", ATC 2014).
+ * <p>It is valid at a position if, in this order: (1) the magic is right; (2) the LSN is the position; (3) the payload
+ * fits the segment; (4) the store id is right; (5) the CRC is right. A torn frame, an old frame in a recycled segment,
+ * or a frame of another store is therefore never valid.
  *
- * <p>There are two magics. One says that all frames before were forced when this one was written: if it is there, so
- * must they be. The other says nothing of that: a power cut may have taken any frame since the last force. As the CRC
- * tells them apart too, a torn write that leaves the magic of an older frame here leaves no valid frame.
+ * <p>A valid frame {@linkplain #follows follows} another if it contains that frame's LSN and CRC, and its term is not
+ * lower. The term increases each time that a store is opened, or a replica begins to lead. A frame that was cut off
+ * therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and Ousterhout, "In
+ * Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>Versions 2 and 3 of the format had the segment's number in the place of term and CRC, and magics of their own. Their
- * frames have the term 0.
+ * <p>A frame has one of two magics. One states that all earlier frames were fsynced when this one was written: if this
+ * frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since the
+ * last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore leaves
+ * no valid frame.
+ *
+ * <p>Format versions 2 and 3 had the segment's number in place of term and CRC, and their own magics. Their frames have
+ * the term 0.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
@@ -46,16 +49,16 @@ public final class FrameLayout {
     public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
     public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
 
-    /** "CFRT" in the order of the bytes: every frame before was forced. */
+    /** "CFRT" in byte order: every earlier frame was fsynced. */
     public static final int MAGIC_VALUE = 0x5452_4643;
 
-    /** "CUFT" in the order of the bytes: frames before may not have been forced. */
+    /** "CUFT" in byte order: earlier frames may not have been fsynced. */
     public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
-    /** "CFRM" in the order of the bytes: as {@link #MAGIC_VALUE}, in versions 2 and 3 of the format. */
+    /** "CFRM" in byte order: as {@link #MAGIC_VALUE}, in versions 2 and 3 of the format. */
     public static final int OLD_MAGIC_VALUE = 0x4D52_4643;
 
-    /** "CUFR" in the order of the bytes: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
+    /** "CUFR" in byte order: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
     /** Stands for the LSN of the frame before the first. */
@@ -64,25 +67,26 @@ public final class FrameLayout {
     private FrameLayout() {}
 
     /**
-     * How a frame names the one before it.
+     * A reference from a frame to the previous one.
      *
-     * @param lsn or {@link #NO_FRAME}
-     * @param crc counts only with a term
-     * @param term 0 when there is no frame, or it is one of an earlier version, which is named by its LSN alone
+     * @param lsn LSN of the previous frame, or {@link #NO_FRAME}
+     * @param crc CRC of the previous frame; ignored if the term is 0
+     * @param term term of the previous frame; 0 if none exists, or if it has an earlier version and its LSN alone
+     *     identifies it
      */
     public record Link(long lsn, int crc, int term) {
         public static final Link NONE = new Link(NO_FRAME, 0, 0);
     }
 
-    /** How the frame behind the one at this index names it. */
+    /** Returns the reference to the frame at this index that the next frame contains. */
     public static Link link(ByteBuffer segment, int at) {
         return new Link(segment.getLong(at + LSN), segment.getInt(at + CRC), term(segment, at));
     }
 
     /**
-     * Completes the frame whose records lie from {@link #HEADER_BYTES} on; the buffer starts at the frame.
+     * Completes the frame whose records start at {@link #HEADER_BYTES}. The buffer starts at the frame.
      *
-     * @param magic one of the two
+     * @param magic one of the two current magics
      */
     public static void seal(
             ByteBuffer frame,
@@ -104,7 +108,7 @@ public final class FrameLayout {
         frame.putInt(CRC, checksum(frame, 0, payloadBytes));
     }
 
-    /** The checksum of the frame at this index, whose magic, header and payload are there. */
+    /** Returns the checksum of the frame at this index, which must have its magic, header, and payload. */
     public static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
         int crc = Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
         return crc ^ buffer.getInt(at + MAGIC) ^ (isOld(buffer, at) ? OLD_MAGIC_VALUE : 0);
@@ -115,38 +119,40 @@ public final class FrameLayout {
         return magic == OLD_MAGIC_VALUE || magic == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
-    /** Whether a frame's magic stands at this index of the buffer. */
+    /** Whether a frame's magic is at this index of the buffer. */
     public static boolean magicAt(ByteBuffer segment, int at) {
         return afterForce(segment, at)
                 || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED
                 || segment.getInt(at + MAGIC) == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
-    /** Whether the frame at this index was written when every frame before it was forced. */
+    /** Whether all earlier frames were fsynced when the frame at this index was written. */
     public static boolean afterForce(ByteBuffer segment, int at) {
         int magic = segment.getInt(at + MAGIC);
         return magic == MAGIC_VALUE || magic == OLD_MAGIC_VALUE;
     }
 
-    /** The term in which the frame at this index was written. */
+    /** Returns the term in which the frame at this index was written. */
     public static int term(ByteBuffer segment, int at) {
         return isOld(segment, at) ? 0 : segment.getInt(at + TERM);
     }
 
-    /** Whether the valid frame at this index stands behind another in the log. */
+    /** Whether the valid frame at this index follows another in the log. */
     public static boolean follows(ByteBuffer segment, int at, Link previous) {
         return segment.getLong(at + PREVIOUS_LSN) == previous.lsn()
                 && term(segment, at) >= previous.term()
                 && (isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc());
     }
 
-    /** Whether a valid frame of this LSN starts at this index of the buffer, which holds the rest of its segment. */
+    /**
+     * Whether a valid frame with this LSN starts at this index of the buffer, which contains the rest of its segment.
+     */
     public static boolean valid(ByteBuffer segment, int at, long storeId, long lsn) {
         int payloadBytes = claimedPayloadBytes(segment, at, storeId, lsn);
         return payloadBytes >= 0 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
     }
 
-    /** Payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
+    /** Returns the payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
     public static int claimedPayloadBytes(ByteBuffer segment, int at, long storeId, long lsn) {
         if (segment.limit() - at < HEADER_BYTES || !magicAt(segment, at) || segment.getLong(at + LSN) != lsn) {
             return -1;
@@ -158,7 +164,10 @@ public final class FrameLayout {
         return claimed ? payloadBytes : -1;
     }
 
-    /** How many of four fields of the header at this index match a certain frame, whatever its checksum. */
+    /**
+     * Returns the number of fields of the header at this index, up to four, that match an expected frame, regardless of
+     * its checksum.
+     */
     public static int fieldsRight(ByteBuffer segment, int at, long storeId, long lsn, long previousLsn) {
         if (segment.limit() - at < HEADER_BYTES) {
             return 0;

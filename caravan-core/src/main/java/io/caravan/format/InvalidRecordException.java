@@ -3,8 +3,8 @@ package io.caravan.format;
 import io.caravan.CorruptStoreException;
 
 /**
- * A record that does not fit what is around it, in a frame whose checksum is right: the frame was written wrongly, or
- * by somebody else. The reader of the log, who knows the file, turns it into a {@link CorruptStoreException}.
+ * Reports an invalid record in a frame whose checksum is right: the frame was written incorrectly, or by another
+ * program. The reader of the log, which knows the file, converts this to a {@link CorruptStoreException}.
  */
 public final class InvalidRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -13,12 +13,12 @@ public final class InvalidRecordException extends RuntimeException {
     private final long id;
     private final long sequence;
 
-    /** Bytes that are not a record. */
+    /** Reports bytes that are not a record. */
     public InvalidRecordException(long lsn, String problem) {
         this(lsn, CorruptStoreException.NOT_APPLICABLE, CorruptStoreException.NOT_APPLICABLE, problem);
     }
 
-    /** A record that contradicts the list it belongs to. */
+    /** Reports a record that contradicts its list. */
     public InvalidRecordException(long lsn, long id, long sequence, String problem) {
         super(problem);
         this.lsn = lsn;
@@ -26,7 +26,7 @@ public final class InvalidRecordException extends RuntimeException {
         this.sequence = sequence;
     }
 
-    /** The same problem, as damage to the file that the record is in. */
+    /** Returns the same problem as damage to the file with the record. */
     public CorruptStoreException in(String path, long offset) {
         String problem = "LSN " + lsn + ": " + getMessage();
         return sequence == CorruptStoreException.NOT_APPLICABLE
@@ -34,7 +34,6 @@ public final class InvalidRecordException extends RuntimeException {
                 : new CorruptStoreException(path, offset, id, sequence, problem);
     }
 
-    /** Position of the record in the log. */
     public long lsn() {
         return lsn;
     }

@@ -20,9 +20,10 @@ import java.nio.ByteBuffer;
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>A record says what was done and not where its value lies: a frame means the same on every machine. A record is
- * valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that
- * of its type, an append's that of its value, and lies within the frame. A frame has as many as its header says.
+ * <p>A record contains the operation, but not the place of the value, so a frame means the same on every machine. A
+ * record is valid if, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length
+ * is right for its type, and for an append also for its value, and lies within the frame. The frame's header contains
+ * the number of its records.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;
@@ -40,15 +41,15 @@ public final class RecordLayout {
 
     private RecordLayout() {}
 
-    /** Size of the record of an append with a value of this length. */
+    /** Returns the size of the record of an append with a value of this length. */
     public static int appendBytes(int length) {
         return ENTRY + EntryLayout.entryBytes(length);
     }
 
-    /** Writes an append's record except for the value itself, which goes to {@code at + ENTRY + EntryLayout.VALUE}. */
+    /** Writes an append's record without the value, which belongs at {@code at + ENTRY + EntryLayout.VALUE}. */
     public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, int sum, int length) {
         int bytes = appendBytes(length);
-        // Zeros the padding behind the value, which may hold bytes of an earlier frame.
+        // Zeros the padding after the value, which may contain bytes of an earlier frame.
         buffer.putLong(at + bytes - Long.BYTES, 0);
         putHead(buffer, at, APPEND, bytes, id);
         buffer.putLong(at + SEQUENCE, sequence);
@@ -56,13 +57,11 @@ public final class RecordLayout {
         buffer.putInt(at + ENTRY + EntryLayout.LENGTH, length);
     }
 
-    /** Writes a trim's record. */
     public static void putTrim(ByteBuffer buffer, int at, long id, long firstSequence) {
         putHead(buffer, at, TRIM, TRIM_BYTES, id);
         buffer.putLong(at + SEQUENCE, firstSequence);
     }
 
-    /** Writes a deletion's record. */
     public static void putDelete(ByteBuffer buffer, int at, long id) {
         putHead(buffer, at, DELETE, DELETE_BYTES, id);
     }
@@ -73,10 +72,13 @@ public final class RecordLayout {
         buffer.putLong(at + ID, id);
     }
 
-    /** Receives the records of a frame; indexes are into the buffer that was walked. */
+    /** Receives the records of a frame. Indexes refer to the visited buffer. */
     @FunctionalInterface
     public interface Visitor {
-        /** An append whose entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt} in the buffer. */
+        /**
+         * Visits an append. Its entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt} in the
+         * buffer.
+         */
         void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length);
 
         default void trim(long lsn, long id, long firstSequence) {}
@@ -85,9 +87,9 @@ public final class RecordLayout {
     }
 
     /**
-     * Walks the records of the valid frame whose header is at this index, and whose LSN this is.
+     * Visits the records of the valid frame with this LSN, whose header is at this index.
      *
-     * @throws InvalidRecordException at the first that is not valid
+     * @throws InvalidRecordException at the first record that is not valid
      */
     public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
         int end = at + FrameLayout.HEADER_BYTES + buffer.getInt(at + FrameLayout.PAYLOAD_BYTES);

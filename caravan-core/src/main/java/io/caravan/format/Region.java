@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * Where a value lies, in one long. The index and each checkpoint have one for each entry.
+ * The place of a value, in one long. The index and each checkpoint have one for each entry.
  *
  * <pre>
  *   63                        26  25  24                   0
@@ -13,42 +13,45 @@ package io.caravan.format;
  *   L = 1: in the log, at the LSN whose lowest 41 bits this is
  * </pre>
  *
- * <p>So the address space of the heap is 2 TiB, the log that is retained is shorter than half of that, and a value is
- * shorter than 32 MiB.
+ * <p>The address space of the heap is therefore 2 TiB, the retained log must be shorter than half of that, and a value
+ * must be shorter than 32 MiB.
  */
 public final class Region {
     private static final int POSITION_SHIFT = 26;
     private static final long IN_LOG = 1L << POSITION_SHIFT - 1;
     private static final int UNIT_SHIFT = 3;
-    /** Highest bits of an LSN that a region has no room for. */
+    /** Number of the highest bits of an LSN that a region does not contain. */
     private static final int UNUSED_BITS = POSITION_SHIFT - UNIT_SHIFT;
 
-    /** Greatest length of a value. */
+    /** Maximum length of a value. */
     public static final int MAX_LENGTH = (int) IN_LOG - 1;
-    /** The first address that is too high for a region. */
+    /** The first address that does not fit a region. */
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
 
-    /** The log may not be longer than this from the newest checkpoint's start on: half of what regions tell apart, and some to spare. */
+    /**
+     * Maximum length of the log from the newest checkpoint's start. Regions distinguish LSNs within 1 TiB; half of that
+     * is kept in reserve.
+     */
     public static final long MAX_LOG_BYTES = ADDRESS_LIMIT / 4;
 
     private Region() {}
 
-    /** A value in the heap. */
+    /** Returns the region of a value in the heap. */
     public static long pack(long address, int length) {
         return address >>> UNIT_SHIFT << POSITION_SHIFT | length;
     }
 
-    /** A value in the log, whose entry starts at this LSN. */
+    /** Returns the region of a value in the log, whose entry starts at this LSN. */
     public static long inLog(long entryLsn, int length) {
         return pack(entryLsn, length) | IN_LOG;
     }
 
-    /** Whether the value lies in the log. */
+    /** Whether the value is in the log. */
     public static boolean isInLog(long region) {
         return (region & IN_LOG) != 0;
     }
 
-    /** First byte in the heap's address space, of a value there. */
+    /** Returns the heap address of the first byte of an entry in the heap. */
     public static long address(long region) {
         return position(region);
     }
@@ -58,7 +61,7 @@ public final class Region {
     }
 
     /**
-     * LSN of the first byte of an entry in the log.
+     * Returns the LSN of the first byte of an entry in the log.
      *
      * @param near a position in the log, less than 1 TiB from the entry
      */
@@ -66,12 +69,12 @@ public final class Region {
         return near - (near - position(region) << UNUSED_BITS >> UNUSED_BITS);
     }
 
-    /** Length of the value, in bytes. */
+    /** Returns the length of the value, in bytes. */
     public static int length(long region) {
         return (int) region & MAX_LENGTH;
     }
 
-    /** Bytes that the entry takes. */
+    /** Returns the bytes that the entry takes. */
     public static int entryBytes(long region) {
         return EntryLayout.entryBytes(length(region));
     }

@@ -1,8 +1,8 @@
 /**
- * Every byte that Caravan puts on disk: layouts, checksums, magic numbers and versions. Bytes only, no I/O.
+ * All on-disk structures of Caravan: layouts, checksums, magic numbers, and versions. Contains no I/O.
  *
- * <p>Each structure has one class, which opens with a diagram and derives its offsets in a chain.
- * {@code docs/FORMAT.md} says the same in prose; a test compares the two. All integers are little-endian.
+ * <p>Each structure has one class, which starts with a diagram and derives each offset from the previous one. {@code
+ * docs/FORMAT.md} describes the same in prose; a test compares the two. All integers are little-endian.
  */
 @NullMarked
 package io.caravan.format;

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
-/** Rebuilds a heap's free space from what is live. */
+/** Rebuilds a heap's free space from its live regions. */
 public final class FreeSpace {
 
     private FreeSpace() {}
@@ -22,7 +22,7 @@ public final class FreeSpace {
             this.address = address;
         }
 
-        /** The heap address of the misplaced region. */
+        /** Returns the heap address of the misplaced region. */
         public long address() {
             return address;
         }
@@ -31,11 +31,11 @@ public final class FreeSpace {
     /**
      * Adds segments to an empty heap so that exactly these regions are used.
      *
-     * <p>As many segments at a time as have about {@code regionsAtOnce} regions: a pass over all regions brings theirs
-     * together, so that memory is bounded by that number, or by one segment's regions if these are more. Within a
-     * segment a bit for each 8 bytes says what is used, which fits a processor's cache however large the heap is.
+     * <p>Each pass over all regions collects those of as many segments as have about {@code regionsAtOnce} regions.
+     * Memory is therefore bounded by that number, or by one segment's regions if it has more. Within a segment, one bit
+     * for each 8 bytes marks them as used, which fits in a processor cache however large the heap is.
      *
-     * @param regions calls its argument with every packed region, in any order, as often as it is called
+     * @param regions calls its argument with every packed region, in any order, each time that it is called
      */
     public static void rebuild(
             IndexedHeap heap, HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, long regionsAtOnce)
@@ -71,7 +71,7 @@ public final class FreeSpace {
         return counts;
     }
 
-    /** The regions of some segments, each segment's in an array of its own. */
+    /** Collects the regions of consecutive segments into an array for each. */
     private static long[][] gather(
             HeapGeometry geometry, int firstSegment, int[] counts, Consumer<LongConsumer> regions) {
         long[][] gathered = new long[counts.length][];

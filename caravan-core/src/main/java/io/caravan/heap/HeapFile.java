@@ -18,15 +18,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values that have survived, in segment files that are written through a channel and read through a mapping.
+ * The values that have moved to the heap, in segment files that are written through a channel and read through a
+ * mapping.
  *
- * <p>One thread writes, forces, and adds and drops segments: the checkpointer or, until that runs, whoever opens the
- * store. Any number of threads read. The array of segments is replaced, never changed, so that readers take no lock.
+ * <p>One thread writes, fsyncs, and adds and drops segments: the checkpointer's or, until that runs, the one that opens
+ * the store. Any number of threads read. The array of segments is replaced, never changed, so readers take no lock.
  *
- * <p>A segment has its whole size from the beginning, and is sparse. {@link #fill} allocates disk space for a part of it
- * before anything is placed there, so that a place in the heap is room on the disk. Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is
- * live or pinned, so no reader has a value of it. The file as a whole is retained by each read, so that closing it unmaps
- * nothing under a reader.
+ * <p>A segment has its full size from the beginning, and is sparse. {@link #fill} allocates disk space for a part of it
+ * before entries are placed there, so every place in the heap has disk space. A segment is dropped only if it has no
+ * live or pinned entries, so no reader uses a value of it. Each read retains the heap file, so closing it never unmaps
+ * memory that is being read.
  */
 public final class HeapFile implements AutoCloseable {
     private final Storage storage;
@@ -35,18 +36,16 @@ public final class HeapFile implements AutoCloseable {
     private final AtomicInteger references = new AtomicInteger(1);
     private volatile Segment[] segments = new Segment[0];
 
-    /** A heap file without segments. */
     public HeapFile(Storage storage, HeapGeometry geometry, long storeId) {
         this.storage = storage;
         this.geometry = geometry;
         this.storeId = storeId;
     }
 
-    /** A mapped segment. */
     private static final class Segment {
         final String path;
         final MappedFile mapping;
-        /** Open while it has bytes that are not forced. */
+        /** Open while it has bytes that are not fsynced. */
         @Nullable
         StoreFile unforced;
 
@@ -64,12 +63,12 @@ public final class HeapFile implements AutoCloseable {
         return segments.length;
     }
 
-    /** Sizes of the segments, in bytes; they take up to so much of the disk. */
+    /** Returns the total size of the segments in bytes, an upper bound on the disk space they use. */
     public long fileBytes() {
         return (long) segments.length * geometry.segmentBytes();
     }
 
-    /** Opens the next segment's existing file, or says what is wrong with it. */
+    /** Opens the next segment's existing file, or reports why it is unusable. */
     public void openNext() throws IOException {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
@@ -99,14 +98,14 @@ public final class HeapFile implements AutoCloseable {
         FileHeader.check(block.flip(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
     }
 
-    /** The error for a segment that holds live data and has no file. */
+    /** Returns the error for a segment that has live data but no file. */
     public StoreDirectoryException missing(int number) {
         return new StoreDirectoryException(storage.describe(FileNames.HEAP.of(number))
                 + " is missing: it holds part of the store's values; put the file back, or restore the directory from a"
                 + " backup");
     }
 
-    /** Makes the next segment. Its size, header and name are durable when this returns. */
+    /** Creates the next segment. Its size, header and name are durable when this returns. */
     public void createNext() throws IOException {
         int number = segments.length;
         String temporary = FileNames.HEAP.temporary(number);
@@ -125,7 +124,7 @@ public final class HeapFile implements AutoCloseable {
         openNext();
     }
 
-    /** A file that is half made takes up space that others may be waiting for. */
+    /** Deletes a half-made file, so that its space is free for others. */
     private void deleteAfter(IOException failed, String name) {
         try {
             storage.delete(name);
@@ -139,8 +138,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned.
-     * A file that cannot be deleted does not keep the others.
+     * Drops the segments from a number: deletes their files and unmaps them. They must have no live or pinned entries.
+     * If a file cannot be deleted, the others still are.
      */
     public void dropFrom(int count) throws IOException {
         Segment[] before = segments;
@@ -166,12 +165,12 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    /** Keeps everything mapped until {@link #release}, after a close too. The file must be open or retained. */
+    /** Keeps all segments mapped until {@link #release}, even after a close. The file must be open or retained. */
     public void retain() {
         references.incrementAndGet();
     }
 
-    /** Ends what {@link #retain} began. */
+    /** Ends one {@link #retain}. */
     public void release() {
         if (references.decrementAndGet() == 0) {
             for (Segment segment : segments) {
@@ -180,17 +179,17 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    /** Unmaps everything as soon as nobody retains it. To be called once, when nobody writes or forces any more. */
+    /** Unmaps all segments once no read retains them. Called once, after the last write and fsync. */
     @Override
     public void close() {
         release();
     }
 
     /**
-     * Fills a part of a segment with zeros, so that disk space is allocated for it; not durable before {@link #force}.
-     * What is written over them before then costs the disk no second write.
+     * Fills a part of a segment with zeros, so that disk space is allocated for it. Not durable before {@link #force}.
+     * Bytes that replace the zeros before then cost no second disk write.
      *
-     * @throws IOException when the disk has no space; what is there stays as it was
+     * @throws IOException if the disk has no space; the existing contents are unchanged
      */
     public void fill(long address, int bytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(bytes, StoreFile.CACHED_TOGETHER_BYTES));
@@ -199,7 +198,7 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    /** Writes bytes to an address, within one segment; not durable before {@link #force}. */
+    /** Writes bytes to an address, within one segment. Not durable before {@link #force}. */
     public void write(long address, ByteBuffer source) throws IOException {
         int number = geometry.segmentOf(address);
         Segment segment = segments[number];
@@ -211,7 +210,7 @@ public final class HeapFile implements AutoCloseable {
         file.write(source, geometry.offsetOf(address));
     }
 
-    /** Returns when everything written is durable. */
+    /** Makes all written bytes durable. */
     public void force() throws IOException {
         for (Segment segment : segments) {
             try (StoreFile file = segment.unforced) {
@@ -225,9 +224,10 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Returns the value of an entry, checked; read-only, and valid as long as the region is pinned and the file retained.
+     * Returns the checked value of an entry. It is read-only, and valid while the region is pinned and the file
+     * retained.
      *
-     * @throws CorruptStoreException when the bytes are not those of this entry
+     * @throws CorruptStoreException if the bytes are not those of this entry
      */
     public ByteBuffer read(long region, long id, long birth, long sequence) {
         long address = Region.address(region);
@@ -251,12 +251,12 @@ public final class HeapFile implements AutoCloseable {
         try {
             return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, birth, sequence);
         } catch (InternalError unreadable) {
-            // This is how the JVM reports that the disk could not read a mapped page.
+            // The JVM throws this if the disk cannot read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
         }
     }
 
-    /** The path of the segment that an address lies in, whether the file exists or not. */
+    /** Returns the path of the segment of an address, whether the file exists or not. */
     public String path(long address) {
         return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address)));
     }

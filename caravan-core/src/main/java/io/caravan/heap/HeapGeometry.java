@@ -5,9 +5,8 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 
 /**
- * How the heap's address space is divided into segment files: segment n holds the addresses from n times its size on,
- * and its first block is the file's header. The header also keeps holes of one segment from merging with those of the
- * next.
+ * The layout of the heap's address space in segment files. Segment n holds the addresses from n times its size, and its
+ * first block is the file header. The header also keeps holes of one segment from merging with those of the next.
  */
 public record HeapGeometry(int segmentBytes) {
     private static final int GROWTHS = 64;
@@ -21,22 +20,22 @@ public record HeapGeometry(int segmentBytes) {
         return (int) (address % segmentBytes);
     }
 
-    /** The lowest address that a region of a segment can have. */
+    /** Returns the lowest address that a region of a segment can have. */
     public long firstAddress(int segment) {
         return (long) segment * segmentBytes + Blocks.BLOCK_BYTES;
     }
 
-    /** Bytes of a segment that regions can take up: all but the header. */
+    /** Returns the bytes of a segment that regions can use: all but the header. */
     public int usableBytes() {
         return segmentBytes - Blocks.BLOCK_BYTES;
     }
 
-    /** By so many bytes at least a segment's allocated part grows: a 64th of it, at most 1 MiB. */
+    /** Returns the minimum growth of a segment's allocated part: a 64th of the segment, at most 1 MiB. */
     public int growthBytes() {
         return Blocks.roundUp(Math.min(MAX_GROWTH_BYTES, segmentBytes / GROWTHS));
     }
 
-    /** Whether a region of this size can be at this address: wholly inside one segment's usable part. */
+    /** Whether a region of this size can be at this address, entirely within one segment's usable part. */
     public boolean contains(long address, int bytes) {
         if (address < 0 || address >= Region.ADDRESS_LIMIT || address % EntryLayout.ALIGNMENT != 0) {
             return false;

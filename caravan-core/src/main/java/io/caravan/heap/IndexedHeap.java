@@ -5,26 +5,26 @@ import io.caravan.collections.SlotTable;
 import io.caravan.format.Blocks;
 
 /**
- * Free space of a linear address space, carved into regions. Pure arithmetic: no I/O. Not thread-safe; the store's lock
- * guards it. All sizes are multiples of 8 bytes. Holes are indexed by start, by end and by size.
+ * The free space of a linear address space that is divided into regions. Pure arithmetic without I/O. Not thread-safe;
+ * the store's lock guards it. All sizes are multiples of 8 bytes. Holes are indexed by start, end, and size.
  *
- * <p>By start and by end, so that a freed region merges with the holes beside it at once; by size, so that a small
- * request takes a small hole before it splits a large one. The index by size has a bin for each size up to 4 KiB, and
- * sixteen bins for each power of two above, with a bitmap of the bins that are not empty: the two-level segregated fit
- * of Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Allocating and freeing cost the same however many holes there
- * are.
+ * <p>The indexes by start and end let a freed region merge with adjacent holes immediately. The index by size lets a
+ * small request use a small hole before it splits a large one. It has a bin for each size up to 4 KiB, and sixteen bins
+ * for each power of two above, with a bitmap of the nonempty bins.
  *
- * <p>A hole is a slot of three longs: start, size, and its neighbours in its bin's list. Sizes are kept in units of 8
+ * <p>This is the two-level segregated fit of Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). The cost of
+ * allocating and freeing does not depend on the number of holes.
+ *
+ * <p>A hole is a slot of three longs: start, size, and its neighbors in its bin's list. Sizes are stored in units of 8
  * bytes.
  *
- * <p>One hole at a time, the frontier, is in no index: the large one that was split last. Allocations come from its
- * front as long as no smaller hole fits, and each then moves two numbers instead of rewriting three indexes.
+ * <p>One hole, the frontier, is in no index: the large one that was split last. Allocations use its front while no
+ * smaller hole fits. Each then changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
-    /** Returned by {@link #allocate} when no hole is large enough. */
+    /** The result of {@link #allocate} if no hole is large enough. */
     public static final long NONE = -1;
 
-    /** Receives holes. */
     @FunctionalInterface
     public interface HoleVisitor {
         void hole(long address, long bytes);
@@ -39,19 +39,19 @@ public final class IndexedHeap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 3;
 
-    /** Holes from this size on are always kept: 1 MiB, of which the address space has 2^21. */
+    /** The size from which holes are always kept: 1 MiB, of which the address space has 2^21. */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
-    /** Leaves room for all the holes that are always kept. */
+    /** Leaves space for all holes that are always kept. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
-    /** Holes from this size on become the frontier when they are split: 4 KiB. */
+    /** The size from which holes become the frontier when they are split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
-    /** How many holes of the request's own bin are tried before one of a larger bin is split. */
+    /** Number of holes in the request's own bin to try before a hole of a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
-    /** How many holes of the last bin, whose sizes differ by up to a sixteenth, are compared to find the largest. */
+    /** Number of holes in the last bin to compare for the largest. Sizes in a bin differ by up to a sixteenth. */
     private static final int LARGEST_LOOKS = 256;
 
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
@@ -63,7 +63,7 @@ public final class IndexedHeap {
     private long totalUnits;
     private long freeUnits;
     private long frontierStart;
-    /** 0 when there is no frontier. */
+    /** 0 if no frontier exists. */
     private long frontierUnits;
 
     public IndexedHeap() {
@@ -71,8 +71,9 @@ public final class IndexedHeap {
     }
 
     /**
-     * A heap that keeps this many holes, and more only of a MiB or larger. A region that would become one hole more
-     * stays used when it is freed. So does a gap that {@link FreeSpace} finds, so every heap can be rebuilt.
+     * Creates a heap that keeps up to this many holes, and more only if they are 1 MiB or larger. A freed region that
+     * would become another hole stays used. The same applies to gaps that {@link FreeSpace} finds, so every heap can be
+     * rebuilt.
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
@@ -119,7 +120,7 @@ public final class IndexedHeap {
         freeUnits += units;
     }
 
-    /** Puts the frontier back into the indexes. */
+    /** Moves the frontier back to the indexes. */
     private void settleFrontier() {
         if (frontierUnits > 0) {
             long units = frontierUnits;
@@ -129,7 +130,7 @@ public final class IndexedHeap {
         }
     }
 
-    /** Shortens a hole from its start; its end, and so its place in the index by end, stays. */
+    /** Shortens a hole from its start. Its end, and so its place in the index by end, is unchanged. */
     private void takeFront(int slot, long units) {
         long left = holeUnits(slot) - units;
         boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
@@ -159,7 +160,6 @@ public final class IndexedHeap {
         return larger == NIL ? NIL : bins.first(larger);
     }
 
-    /** Frees an allocated region. */
     public void free(long address, int bytes) {
         long start = address >>> UNIT_SHIFT;
         long units = units(bytes);
@@ -185,7 +185,7 @@ public final class IndexedHeap {
         }
     }
 
-    /** Whether there are so many holes that freeing may add none, so that space is lost until the heap is rebuilt. */
+    /** Whether the limit of holes is reached, so that freed space may be lost until the heap is rebuilt. */
     public boolean full() {
         return slots.count() >= maxHoles;
     }
@@ -201,19 +201,21 @@ public final class IndexedHeap {
         return true;
     }
 
-    /** Adds address space as one hole, which never merges with a hole outside of it. */
+    /** Adds address space as one hole, which does not merge with existing holes. */
     public void addSpace(long address, long bytes) {
         totalUnits += units(bytes);
         addHole(address >>> UNIT_SHIFT, units(bytes));
     }
 
-    /** Adds address space behind space that is there, and merges it with a hole that ends where it starts. */
+    /** Adds address space after existing space, and merges it with a hole that ends where it starts. */
     public void extendSpace(long address, long bytes) {
         totalUnits += units(bytes);
         free(address, Math.toIntExact(bytes));
     }
 
-    /** Removes the whole blocks at the end of a hole that ends at this address. Returns how many bytes were removed. */
+    /**
+     * Removes the complete blocks at the end of a hole that ends at this address. Returns the number of bytes removed.
+     */
     public long removeFreeEnd(long end) {
         settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);
@@ -255,12 +257,12 @@ public final class IndexedHeap {
         return slot != NIL && holeUnits(slot) == units(bytes);
     }
 
-    /** Adds address space all of which is used, but for the holes that {@link #addFree} adds. */
+    /** Adds address space that is used except for the holes that {@link #addFree} adds. */
     void addUsedSpace(long bytes) {
         totalUnits += units(bytes);
     }
 
-    /** Adds a hole in used space, with nothing free beside it. */
+    /** Adds a hole in used space, with no adjacent hole. */
     void addFree(long address, long bytes) {
         addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }
@@ -273,7 +275,7 @@ public final class IndexedHeap {
         return freeUnits << UNIT_SHIFT;
     }
 
-    /** The size of the largest hole, at most a sixteenth too small. */
+    /** Returns the size of the largest hole, at most a sixteenth too small. */
     public long largestHoleBytes() {
         int bin = bins.lastFilled();
         long largest = 0;
@@ -286,8 +288,8 @@ public final class IndexedHeap {
     }
 
     /**
-     * One step of a walk through all holes, which goes on while the heap changes: holes that come, go or merge meanwhile
-     * may be visited or not. A walk starts at position 0, and is through when a step returns 0 again.
+     * Makes one step of a walk through all holes, during which the heap may change. Holes that appear, disappear or
+     * merge during the walk may or may not be visited. A walk starts at position 0, and ends when a step returns 0.
      *
      * @return the position of the next step
      */

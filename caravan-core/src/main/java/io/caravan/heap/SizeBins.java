@@ -2,10 +2,10 @@ package io.caravan.heap;
 
 import java.util.Arrays;
 
-/** The heads of the lists of holes, one list for each range of sizes, and a bitmap of the lists that are not empty. */
+/** The heads of the lists of holes, one list for each range of sizes, and a bitmap of the nonempty lists. */
 final class SizeBins {
     private static final int NIL = -1;
-    /** Each size below this, in units of 8 bytes, has a bin of its own. */
+    /** Each size below this, in units of 8 bytes, has its own bin. */
     private static final int EXACT = 512;
 
     private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT);
@@ -19,7 +19,7 @@ final class SizeBins {
         Arrays.fill(heads, NIL);
     }
 
-    /** The bin of holes of this size. All sizes in a bin are smaller than those in the next. */
+    /** Returns the bin of holes of this size. All sizes in a bin are smaller than those in the next. */
     static int binOf(long units) {
         if (units < EXACT) {
             return (int) units;
@@ -42,7 +42,7 @@ final class SizeBins {
         }
     }
 
-    /** The first bin at or after this one that has a hole, or -1. */
+    /** Returns the first bin at or after this one that has a hole, or -1. */
     int firstFilledFrom(int bin) {
         int word = bin >>> 6;
         if (word >= filled.length) {
@@ -58,7 +58,7 @@ final class SizeBins {
         return (word << 6) + Long.numberOfTrailingZeros(bits);
     }
 
-    /** The last bin that has a hole, or -1. */
+    /** Returns the last bin that has a hole, or -1. */
     int lastFilled() {
         for (int word = filled.length - 1; word >= 0; word--) {
             if (filled[word] != 0) {

@@ -3,7 +3,7 @@ package io.caravan.heap;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Which units of 8 bytes of a piece of address space are used: a bit for each. */
+/** The used units of 8 bytes in a range of address space: one bit for each. */
 final class UsedUnits {
     private static final int UNIT_SHIFT = 3;
     private static final int WORD_SHIFT = 6;
@@ -11,7 +11,7 @@ final class UsedUnits {
     private final long[] words;
     private final int units;
 
-    /** Starts with this many bytes, all unused. */
+    /** Creates a range of this many bytes, all unused. */
     UsedUnits(int bytes) {
         units = bytes >>> UNIT_SHIFT;
         words = new long[(units + Long.SIZE - 1) >>> WORD_SHIFT];
@@ -24,8 +24,8 @@ final class UsedUnits {
     /**
      * Marks bytes as used. Returns whether all of them were unused.
      *
-     * @param offset where they start, a multiple of 8
-     * @param bytes how many they are, a multiple of 8
+     * @param offset the start, a multiple of 8
+     * @param bytes the number of bytes, a multiple of 8
      */
     boolean mark(int offset, int bytes) {
         int from = offset >>> UNIT_SHIFT;

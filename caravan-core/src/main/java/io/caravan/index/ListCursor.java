@@ -1,6 +1,8 @@
 package io.caravan.index;
 
-/** A place in the region table of a pinned list; {@link ListIndex#seek} and {@link ListIndex#copyRegions} move it on. */
+/**
+ * A position in the region table of a pinned list. {@link ListIndex#seek} and {@link ListIndex#copyRegions} advance it.
+ */
 public final class ListCursor {
     private static final long NOWHERE = -1;
 
@@ -8,12 +10,12 @@ public final class ListCursor {
     int at;
     long sequence = NOWHERE;
 
-    /** Sequence of the entry that is next; negative before the first seek. */
+    /** Returns the sequence of the next entry; negative before the first seek. */
     public long sequence() {
         return sequence;
     }
 
-    /** Forgets the place, so that the cursor can be used for another list. */
+    /** Clears the position, so that the cursor can be used for another list. */
     void reset() {
         sequence = NOWHERE;
     }

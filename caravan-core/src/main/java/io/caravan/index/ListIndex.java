@@ -9,10 +9,11 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock guards it.
+ * The index of all lists: document id to sequences, regions, pins and last write. Not thread-safe; the store's lock
+ * guards it.
  *
  * <p>A list is a record in {@link ListRecords} and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
- * finds it. Three sequences tell where a list stands:
+ * finds it. Three sequences describe the state of a list:
  *
  * <pre>
  *      held            first                      next
@@ -22,8 +23,8 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife}
- * says what becomes of a list that is removed.
+ * from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife}
+ * describes the life of a removed list.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -32,7 +33,7 @@ public final class ListIndex {
     /** Regions that are copied at a time. */
     private static final int SLICE = 512;
 
-    /** The most lists that one step of a walk visits. */
+    /** The maximum number of lists that one step of a walk visits. */
     public static final int MAX_STEP_LISTS = SlotTable.MAX_STEP_SLOTS;
 
     public static final int NONE = -1;
@@ -44,9 +45,9 @@ public final class ListIndex {
     private long entries;
     private long logBytes;
     private final Pins pins = new Pins();
-    /** Ids of lists that got an entry in the log while they had none, and were not taken since; some are over by now. */
+    /** Ids of lists whose first entry in the log was added since they were last taken. Some lists no longer exist. */
     private final LongQueue young = new LongQueue();
-    /** Lists that have trimmed regions which wait for a pin to go. */
+    /** Number of lists whose trimmed regions wait for a pin to be removed. */
     private int waitingLists;
 
     public ListIndex() {
@@ -54,10 +55,10 @@ public final class ListIndex {
     }
 
     /**
-     * An index of limited size.
+     * Creates an index of limited size.
      *
-     * @param maxLists room for so many lists, deleted ones included until their last region is freed
-     * @param maxRegionPages room for so many pages of 8,192 longs with the regions of entries
+     * @param maxLists the maximum number of lists, including deleted ones until their last region is freed
+     * @param maxRegionPages the maximum number of pages of 8,192 longs for the regions of entries
      */
     public ListIndex(int maxLists, int maxRegionPages) {
         this.maxLists = maxLists;
@@ -75,42 +76,42 @@ public final class ListIndex {
     }
 
     /**
-     * The lists as they are now, and their regions, to be read without the lock while this index goes on changing, until
-     * {@link #thaw}. It shares the memory: the first change of a page, or of a bucket of the hash table, copies that. There
-     * is one frozen index at a time, and nothing is known of its pins.
+     * Returns the current lists and their regions, to be read without the lock until {@link #thaw} while this index
+     * changes. It shares the memory: the first change of a page, or of a bucket of the hash table, copies that. At most
+     * one frozen index exists at a time, and it has no pins.
      */
     public ListIndex freeze() {
         return new ListIndex(this);
     }
 
-    /** Ends the freezing: the frozen index is not read any more. */
+    /** Ends the freeze: the frozen index is no longer read. */
     public void thaw() {
         records.thaw();
         chunks.thaw();
         table.thaw();
     }
 
-    /** How many appends will find room, whichever lists they are for. */
+    /** Returns the number of appends that will fit, to any lists. */
     public int appendsLeft() {
         return Math.min(listsLeft(), chunks.left());
     }
 
-    /** Whether so many new entries of so many lists will find room, not counting the lists themselves. */
+    /** Whether this many new entries of this many lists fit, not counting the lists themselves. */
     public boolean hasRoom(long newEntries, long lists) {
         return chunks.hasRoom(newEntries, lists);
     }
 
-    /** How many lists can still be created. */
+    /** Returns the number of lists that can still be created. */
     public int listsLeft() {
         return maxLists - records.count();
     }
 
-    /** The list with this id, or {@link #NONE}. */
+    /** Returns the list with this id, or {@link #NONE}. */
     public int find(long id) {
         return table.find(id);
     }
 
-    /** Adds an empty list that starts at sequence {@code first}; there must be room for it, see {@link #listsLeft}. */
+    /** Adds an empty list that starts at sequence {@code first}. It must fit; see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
         int list = records.create(id, birth, first);
         table.add(list);
@@ -142,19 +143,19 @@ public final class ListIndex {
         }
     }
 
-    /** How often {@link #takeYoung} may be called until every list was taken that has entries in the log now. */
+    /** Returns the number of calls to {@link #takeYoung} that take every list that has entries in the log now. */
     public long youngLists() {
         return young.added() - young.removed();
     }
 
     /**
-     * Takes the next list that may have entries in the log out of their queue; {@link #putYoung} puts it back. Returns
-     * {@link #NONE} when that list was removed.
+     * Removes the next list that may have entries in the log from their queue; {@link #putYoung} puts it back. Returns
+     * {@link #NONE} if the list was removed from the index.
      */
     public int takeYoung() {
         int list = find(young.first(0));
         young.remove(1);
-        // What fails from here until it is pinned fails the store.
+        // A failure between here and the list's pin fails the store.
         if (list == NONE || !ListLife.isYoung(records.life(list))) {
             return NONE;
         }
@@ -162,7 +163,7 @@ public final class ListIndex {
         return list;
     }
 
-    /** Puts a list back that was taken, if it still has entries in the log. */
+    /** Puts a list that was taken back in the queue, if it still has entries in the log. */
     public void putYoung(int list) {
         if (records.young(list) > 0) {
             queueYoung(list);
@@ -182,7 +183,7 @@ public final class ListIndex {
         return added;
     }
 
-    /** Drops the entries before {@code first}, at most all; returns the sequence that is now first. */
+    /** Removes the entries before {@code first}, at most all. Returns the new first sequence. */
     public long trimTo(int list, long first, long lsn) {
         long now = Math.max(first(list), Math.min(first, next(list)));
         entries -= now - first(list);
@@ -191,19 +192,19 @@ public final class ListIndex {
         return now;
     }
 
-    /** Takes a list out of the table; its regions wait for {@link #reclaim}. */
+    /** Removes a list from the table. Its regions wait for {@link #reclaim}. */
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
         records.setLife(list, ListLife.removed(records.life(list)));
     }
 
-    /** Keeps the regions of the list's entries from a sequence on, which must be held, until {@link #unpin}. */
+    /** Retains the regions of the list's entries from a held sequence until {@link #unpin}. */
     public Pin pin(int list, long from) {
         return pins.add(list, from);
     }
 
-    /** Removes a pin. Returns whether regions waited for just this one, which the caller now queues for reclaiming. */
+    /** Removes a pin. Returns whether regions waited only for this one; the caller then queues them for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         long life = records.life(pin.list());
@@ -215,12 +216,12 @@ public final class ListIndex {
         return waited;
     }
 
-    /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
+    /** Counts a place in the queue of lists to reclaim. The record is not freed while the list has one. */
     public void queued(int list) {
         records.setLife(list, ListLife.queued(records.life(list)));
     }
 
-    /** A place in the queue has been used up. Frees the record if the list's life is over. */
+    /** Records that a place in the queue was used. Frees the record if the list's life is over. */
     public void unqueued(int list) {
         long life = ListLife.unqueued(records.life(list));
         records.setLife(list, life);
@@ -231,9 +232,9 @@ public final class ListIndex {
     }
 
     /**
-     * Frees at most {@code limit} trimmed regions before sequence {@code to}, and before the first that is pinned.
+     * Frees up to {@code limit} trimmed regions before sequence {@code to} and before the first pinned one.
      *
-     * @return whether more are left that could be freed now
+     * @return whether more remain that could be freed now
      */
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
         long pinned = pins.first(list);
@@ -274,17 +275,19 @@ public final class ListIndex {
         return region;
     }
 
-    /** Points the cursor at an entry whose region is not freed yet, or behind the last; takes as long as the way is. */
+    /**
+     * Moves the cursor to an entry whose region is not freed yet, or past the last. The time depends on the distance.
+     */
     public void seek(int list, long sequence, ListCursor cursor) {
         cursor.reset();
         seek(list, sequence, cursor, Integer.MAX_VALUE);
     }
 
     /**
-     * Moves the cursor towards an entry of a pinned list, or behind its last, past at most {@code limit} chunks. The
-     * newest entries, which are read most, are found at once.
+     * Moves the cursor toward an entry of a pinned list, or past its last, across up to {@code limit} chunks. The
+     * newest entries, which are read most, are found directly.
      *
-     * @return whether the cursor is there; else the next call goes on from where it is
+     * @return whether the cursor has arrived; otherwise the next call continues from its position
      */
     public boolean seek(int list, long sequence, ListCursor cursor, int limit) {
         long fromEnd = next(list) - sequence;
@@ -294,7 +297,7 @@ public final class ListIndex {
             cursor.sequence = sequence;
             return true;
         }
-        // What lies before the pinned entries may have been freed since the last call, and the cursor's chunk with it.
+        // Entries before the pinned ones may have been freed since the last call, and the cursor's chunk with them.
         if (cursor.sequence < held(list) || cursor.sequence > sequence) {
             cursor.chunk = records.headChunk(list);
             cursor.at = records.headOffset(list);
@@ -314,25 +317,29 @@ public final class ListIndex {
         return false;
     }
 
-    /** Sequence of the first entry that lies in the log, as do all behind it. Of those before it none does that is kept. */
+    /**
+     * Returns the sequence of the first entry in the log. All later entries are also in the log, and all earlier
+     * retained or pinned ones are in the heap.
+     */
     public long tenured(int list) {
         return next(list) - records.young(list);
     }
 
-    /** Sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
+    /** Returns the sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
     public long firstKept(int list) {
         return Math.min(first(list), Math.max(held(list), pins.first(list)));
     }
 
-    /** Bytes of the entries in the log that are not freed, trimmed ones included. */
+    /** Returns the bytes of the entries in the log that are not freed, including trimmed ones. */
     public long logBytes() {
         return logBytes;
     }
 
     /**
-     * Gives entries of a pinned list, which lay in the log until now, their places in the heap.
+     * Moves entries of a pinned list from the log to their places in the heap.
      *
-     * @param cursor points at the first of them: everything kept before it is {@linkplain #tenured tenured}
+     * @param cursor points to the first of them; all retained or pinned entries before it are
+     *     {@linkplain #tenured tenured}
      */
     public void tenure(int list, ListCursor cursor, long[] places, int at, int count) {
         long to = cursor.sequence + count;
@@ -352,10 +359,10 @@ public final class ListIndex {
     }
 
     /**
-     * One step of a walk through the pinned lists, which goes on while pins come and go. A walk starts at list 0, and is
-     * through when a step returns {@link #NONE}.
+     * Makes one step of a walk through the pinned lists, during which pins may be added and removed. A walk starts at
+     * list 0, and ends when a step returns {@link #NONE}.
      *
-     * @param limit the most lists that the step visits
+     * @param limit the maximum number of lists that the step visits
      * @param action may pin and unpin the list that it is called with
      * @return the list that the next step starts at
      */
@@ -368,17 +375,17 @@ public final class ListIndex {
         return list;
     }
 
-    /** Whether there are lists whose trimmed regions are freed only when a pin is gone. */
+    /** Whether any list has trimmed regions that wait for a pin to be removed. */
     public boolean awaitsPins() {
         return waitingLists > 0;
     }
 
-    /** Sequence of the first entry of a list that is pinned; the list has a pin. */
+    /** Returns the sequence of the first pinned entry of a list that has a pin. */
     public long firstPinned(int list) {
         return pins.first(list);
     }
 
-    /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
+    /** Copies {@code count} regions, which must be held and pinned, and moves the cursor past them. */
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;
         while (copied < count) {
@@ -396,14 +403,14 @@ public final class ListIndex {
         cursor.sequence += count;
     }
 
-    /** Calls the action with every list of a partition. The index must not change meanwhile. */
+    /** Calls the action with every list of a partition. The index must not change in the meantime. */
     public void forEachList(int partition, IntConsumer action) {
         table.forEach(partition, action);
     }
 
     /**
-     * One step of a walk through all lists, which goes on while the index changes. A walk starts at position 0, and is
-     * through when a step returns 0 again. A list that is there during the whole walk is visited once.
+     * Makes one step of a walk through all lists, during which the index may change. A walk starts at position 0, and
+     * ends when a step returns 0. A list that exists during the entire walk is visited once.
      *
      * @return the position of the next step
      */
@@ -411,12 +418,14 @@ public final class ListIndex {
         return table.visit(position, action);
     }
 
-    /** The partition that an id belongs to. */
     public static int partitionOf(long id) {
         return (int) (SlotTable.hash(id) >>> PARTITION_SHIFT);
     }
 
-    /** Calls the action with the regions of all entries in the heap, partition by partition, as a checkpoint has them. */
+    /**
+     * Calls the action with the regions of all retained entries in the heap, partition by partition, in the order of a
+     * checkpoint.
+     */
     public void forEachInHeap(LongConsumer action) {
         ListCursor cursor = new ListCursor();
         long[] slice = new long[SLICE];
@@ -444,7 +453,7 @@ public final class ListIndex {
         return records.id(list);
     }
 
-    /** LSN of the record that created the list. */
+    /** Returns the LSN of the record that created the list. */
     public long birth(int list) {
         return records.birth(list);
     }
@@ -457,17 +466,17 @@ public final class ListIndex {
         return records.next(list);
     }
 
-    /** Sequence of the first entry whose region is not freed yet. */
+    /** Returns the sequence of the first entry whose region is not freed yet. */
     public long held(int list) {
         return records.held(list);
     }
 
-    /** LSN of the list's last change. */
+    /** Returns the LSN of the last write to the list. */
     public long lastLsn(int list) {
         return records.lastLsn(list);
     }
 
-    /** Bytes of all values held, trimmed ones included. */
+    /** Returns the bytes of all values held, including trimmed ones. */
     public long heldBytes(int list) {
         return records.heldBytes(list);
     }
@@ -476,7 +485,7 @@ public final class ListIndex {
         return table.size();
     }
 
-    /** Retained entries of all lists. */
+    /** Returns the number of retained entries of all lists. */
     public long entryCount() {
         return entries;
     }

@@ -1,7 +1,7 @@
 package io.caravan.index;
 
 /**
- * Where a list is in its life: one long of its record.
+ * The life of a list: one long of its record.
  *
  * <pre>
  *   63        62        61       60                                                0
@@ -11,15 +11,17 @@ package io.caravan.index;
  *
  *   LISTED   in the table: found by its id, appended to, trimmed, read
  *     |        remove
- *   REMOVED  out of the table: readers that have it pinned go on, and its regions wait to be freed
- *     |        the last of its regions is freed, its last place in the queue used up, its last pin gone
+ *   REMOVED  out of the table: readers that have it pinned continue, and its regions wait to be freed
+ *     |        the last of its regions is freed, its last place in the queue used, its last pin removed
  *   OVER     its record is used for another list
  * </pre>
  *
- * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim
- * queue; when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all
- * the same and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept
- * beside the records, see {@link Pins}. A list is <em>young</em> while it is in the queue of those with entries in the log.
+ * <p>Regions that a trim or a removal drops are freed in the same way in both states. The list gets a place in the
+ * reclaim queue. When its turn comes, its regions are freed up to the first that is pinned. If any is pinned, the list
+ * is then <em>waiting</em>, and has still used its place. The reader that removes its first pin gives it a new one.
+ * {@link Pins} are separate from the records.
+ *
+ * <p>A list is <em>young</em> while it is in the queue of those with entries in the log.
  */
 final class ListLife {
     static final long LISTED = 0;
@@ -67,7 +69,7 @@ final class ListLife {
         return life - ONE_PLACE;
     }
 
-    /** Whether it is removed and has no place in the queue: over as soon as it has no pins and no regions. */
+    /** Whether it is removed and has no place in the queue, so that it is over once it has no pins and no regions. */
     static boolean isIdleAndRemoved(long life) {
         return notYoung(notWaiting(life)) == REMOVED;
     }

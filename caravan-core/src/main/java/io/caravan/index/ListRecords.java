@@ -3,7 +3,7 @@ package io.caravan.index;
 import io.caravan.collections.RecordPages;
 
 /**
- * What the index knows of each list but for its regions: a record of ten longs, 80 bytes.
+ * The index's data of each list except its regions: a record of ten longs, 80 bytes.
  *
  * <pre>
  *   id | birth | first | next | held | last LSN | held bytes | chunks | places | life
@@ -14,7 +14,7 @@ import io.caravan.collections.RecordPages;
  *            12 bits: regions that the tail chunk has
  * </pre>
  *
- * <p>{@link ListIndex} says what the sequences mean, {@link ListLife} what the life does.
+ * <p>{@link ListIndex} explains the sequences, and {@link ListLife} the life.
  */
 final class ListRecords {
     private static final int ID = 0;
@@ -34,7 +34,6 @@ final class ListRecords {
     private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
     private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
 
-    /** The most lists that there can be. */
     static final int MAX_LISTS = RecordPages.maxRecords(RECORD_LONGS);
 
     private final RecordPages records;
@@ -47,7 +46,7 @@ final class ListRecords {
         this.records = records;
     }
 
-    /** The records as they are now, to be read while these go on changing, until {@link #thaw}. */
+    /** Returns the current records, to be read until {@link #thaw} while these change. */
     ListRecords freeze() {
         return new ListRecords(records.freeze());
     }
@@ -56,7 +55,7 @@ final class ListRecords {
         records.thaw();
     }
 
-    /** Makes a record of an empty list. */
+    /** Creates the record of an empty list. */
     int create(long id, long birth, long first) {
         int list = records.allocate();
         set(list, ID, id);
@@ -85,9 +84,10 @@ final class ListRecords {
     }
 
     /**
-     * Counts an entry whose region the tail chunk has now. It finds the record once, as millions of these happen.
+     * Counts an entry whose region was added to the tail chunk. It looks the record up once, because this runs millions
+     * of times.
      *
-     * @return whether it is the first of the list that lies in the log
+     * @return whether it is the only entry of the list in the log
      */
     boolean countAppended(int list, long lsn, int length, boolean inLog) {
         long[] page = records.pageToWrite(list);
@@ -163,12 +163,12 @@ final class ListRecords {
         set(list, CHUNKS, (long) head << Integer.SIZE | tail);
     }
 
-    /** Entries of the head chunk that are freed already. */
+    /** Returns the number of entries of the head chunk that are freed already. */
     int headOffset(int list) {
         return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
     }
 
-    /** Entries that the tail chunk has. */
+    /** Returns the number of entries in the tail chunk. */
     int tailCount(int list) {
         return (int) get(list, PLACES) & COUNT_MASK;
     }
@@ -177,7 +177,7 @@ final class ListRecords {
         set(list, PLACES, young(list) << YOUNG_SHIFT | (long) headOffset << COUNT_BITS | tailCount);
     }
 
-    /** Entries at the list's end that lie in the log. */
+    /** Returns the number of entries at the list's end that lie in the log. */
     long young(int list) {
         return get(list, PLACES) >>> YOUNG_SHIFT;
     }

@@ -4,15 +4,15 @@ import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
-/** Which entries of which lists readers have pinned. Guarded by the store's lock, as the index is. */
+/** The entries that readers have pinned, by list. Guarded by the store's lock, as the index is. */
 public final class Pins {
-    /** Behind every sequence: nothing is pinned. */
+    /** A sequence after all others, which stands for no pin. */
     static final long NONE = Long.MAX_VALUE;
 
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
     private long count;
 
-    /** Keeps the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
+    /** Retains the regions of a list's entries from one sequence, until {@link ListIndex#unpin}. */
     public static final class Pin {
         private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
                 .thenComparingLong(pin -> pin.from)
@@ -33,12 +33,12 @@ public final class Pins {
             return list;
         }
 
-        /** Sequence of the first entry that is kept. */
+        /** Returns the sequence of the first pinned entry. */
         public long from() {
             return from;
         }
 
-        /** Bytes of the list's values that were freed since it was pinned, all of them before the pin. */
+        /** Returns the bytes of the list's values that were freed since it was pinned, all of them before the pin. */
         public long freedBytes() {
             return freedBytes;
         }
@@ -54,19 +54,19 @@ public final class Pins {
         pins.remove(pin);
     }
 
-    /** The first sequence of a list that is pinned, or {@link #NONE}. */
+    /** Returns the first pinned sequence of a list, or {@link #NONE}. */
     long first(int list) {
         Pin first = pins.isEmpty() ? null : pins.ceiling(new Pin(list, 0, 0));
         return first == null || first.list != list ? NONE : first.from;
     }
 
-    /** The first list from this one on that has a pin, or {@link ListIndex#NONE}. */
+    /** Returns the first list with a pin, from this one, or {@link ListIndex#NONE}. */
     int nextList(int list) {
         Pin next = pins.ceiling(new Pin(list, 0, 0));
         return next == null ? ListIndex.NONE : next.list;
     }
 
-    /** Tells the pins of a list that so many bytes before them were freed. */
+    /** Counts freed bytes in the pins of a list. The bytes precede all of its pins. */
     void countFreed(int list, long bytes) {
         for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
             pin.freedBytes += bytes;

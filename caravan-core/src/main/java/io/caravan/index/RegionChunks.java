@@ -3,8 +3,8 @@ package io.caravan.index;
 import io.caravan.collections.LongPages;
 
 /**
- * Chunks of packed regions, the links of a list's region table. A chunk is a power of two of longs, from two on: a head
- * and then regions.
+ * Chunks of packed regions, the links of a list's region table. A chunk is a power of two of longs, at least two: a
+ * head and then regions.
  *
  * <pre>
  *   63                       32 31           9  8  7       0
@@ -13,22 +13,27 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Neither growing nor freeing ever copies a region. Chunks are halves of halves of pages: a chunk that is freed
- * merges with the other half of what it was cut from as soon as that is free too (the buddy system of Knuth, The Art of
- * Computer Programming, volume 1, section 2.5), and a page that is free as a whole is given back, but for one. Both
- * take at most a dozen steps.
+ * <p>Growing and freeing never copy a region. Chunks are repeatedly halved pages. A freed chunk merges with the other
+ * half of the chunk it was cut from as soon as that is also free. This is the buddy system (Knuth, The Art of Computer
+ * Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating and freeing take at
+ * most a dozen steps each.
  */
 final class RegionChunks {
     static final int NONE = 0;
     /** The first chunk, as many lists have one entry. */
     private static final int FIRST_LOG2 = 1;
-    /** The others at least: of smaller ones a walk through the list would be a cache miss for each entry. */
+    /** The minimum of the others: with smaller ones, a walk through the list would be a cache miss for each entry. */
     private static final int MIN_LOG2 = 2;
-    /** From so many entries on chunks are twice as large: what is unused in the last one no longer matters. */
+    /**
+     * The number of entries from which chunks are twice as large: the unused part of the last one no longer matters.
+     */
     private static final int SOME_ENTRIES = 24;
 
     private static final int MAX_LOG2 = 12;
-    /** A new chunk is this much smaller (as a power of two) than the list already is, so little of it is ever unused. */
+    /**
+     * The factor (as a power of two) by which a new chunk is smaller than the list, so that little of it is ever
+     * unused.
+     */
     private static final int GROWTH_LOG2 = 2;
 
     private static final int PAGE_LOG2 = Integer.numberOfTrailingZeros(LongPages.PAGE_LONGS);
@@ -43,7 +48,7 @@ final class RegionChunks {
         this.words = words;
     }
 
-    /** The chunks as they are now, to be read while these go on changing, until {@link #thaw}. */
+    /** Returns the current chunks, to be read until {@link #thaw} while these change. */
     RegionChunks freeze() {
         return new RegionChunks(words.freeze());
     }
@@ -54,33 +59,33 @@ final class RegionChunks {
 
     RegionChunks(int maxPages) {
         words = new LongPages(maxPages);
-        // The first page is the only chunk that would have the number NONE: its lower halves are never given out.
+        // The lower halves of the first page are never allocated, because they would include the chunk numbered NONE.
         words.addPage();
         for (int log2 = PAGE_LOG2 - 1; log2 >= FIRST_LOG2; log2--) {
             link(1 << log2, log2);
         }
     }
 
-    /** How many chunks can be allocated, whatever their size: the largest is half a page. */
+    /** Returns the number of chunks of any size that can be allocated: the largest is half a page. */
     int left() {
         return (int) Math.min(Integer.MAX_VALUE, pagesLeft() * 2);
     }
 
     /**
-     * Whether there is room for so many entries more. All chunks but a list's last are full, and the smallest has a
-     * long beside each entry. The chunks that a page is cut into fill it, but for less than one.
+     * Whether this many more entries fit. All chunks of a list but its last are full, and the smallest has one long in
+     * addition to each entry. The chunks that a page is cut into fill it, except for less than one.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);
         return longs <= (pagesLeft() - 1) * LongPages.PAGE_LONGS;
     }
 
-    /** Pages that can still be added, and the one that is kept free. */
+    /** Returns the number of pages that can still be added, plus the one that is kept free. */
     private long pagesLeft() {
         return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }
 
-    /** A new chunk at the end of a list of this many entries. */
+    /** Allocates a chunk for the end of a list of this many entries. */
     int allocate(long entries) {
         int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
         return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));
@@ -157,7 +162,7 @@ final class RegionChunks {
         return (int) words.get(chunk) & LOG2;
     }
 
-    /** How many regions a chunk has room for. */
+    /** Returns the number of regions that fit in a chunk. */
     int capacity(int chunk) {
         return (1 << log2(chunk)) - 1;
     }

@@ -1,6 +1,6 @@
 /**
- * The list index: document id to the list's sequences and regions, in packed primitives. Memory only; the store's lock
- * guards it.
+ * The list index: document id to the list's sequences and regions, in packed primitives. In memory only; the store's
+ * lock guards it.
  */
 @NullMarked
 package io.caravan.index;

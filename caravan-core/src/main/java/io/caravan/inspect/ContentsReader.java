@@ -19,12 +19,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a store holds while others may write to it, or while parts of it are damaged: its newest checkpoint, and
- * single lists as the newest checkpoint and the log behind it have them. It takes no lock, writes nothing, and has at
- * most the regions of one list in memory, 8 bytes each, one frame and one value.
+ * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists as of the newest
+ * checkpoint and the log after it. It takes no lock and writes nothing. It holds at most the regions of one list in
+ * memory, 8 bytes each, one frame, and one value.
  *
- * <p>Of an open store, what was read is looked at again when it does not check: a value moves only when another
- * checkpoint has been published, and only then is its place given to others. For one thread.
+ * <p>In an open store, it reads again if a value fails its check. A value moves, and its place is reused, only after
+ * another checkpoint has been published. For one thread.
  */
 public final class ContentsReader {
     private final Storage storage;
@@ -36,9 +36,9 @@ public final class ContentsReader {
     }
 
     /**
-     * Looks at a store, which may be open.
+     * Opens a store for reading; another process may have it open.
      *
-     * @throws StoreDirectoryException when there is none
+     * @throws StoreDirectoryException if it does not exist
      */
     public static ContentsReader open(Path directory) throws IOException {
         return open(ReadOnlyStorage.of(directory));
@@ -59,7 +59,7 @@ public final class ContentsReader {
                 told.end();
                 return;
             } catch (NoSuchFileException replaced) {
-                // By one that is newer.
+                // A newer checkpoint has replaced it.
             }
         }
         throw ListSearch.tooFast(storage);
@@ -73,7 +73,7 @@ public final class ContentsReader {
         }
     }
 
-    /** The position that the log must reach by what the newest checkpoint says, 0 when that is damaged. */
+    /** Returns the position that the log must reach according to the newest checkpoint, or 0 if that is damaged. */
     public long neededLogEnd() throws IOException {
         for (int look = 0; look < ListSearch.LOOKS; look++) {
             try (CheckpointReader newest = new CheckpointReader(storage, number(newestCheckpoint()))) {
@@ -81,7 +81,7 @@ public final class ContentsReader {
             } catch (CorruptStoreException damaged) {
                 return 0;
             } catch (NoSuchFileException replaced) {
-                // By one that is newer.
+                // A newer checkpoint has replaced it.
             }
         }
         throw ListSearch.tooFast(storage);
@@ -100,7 +100,7 @@ public final class ContentsReader {
         }
     }
 
-    /** Tells the parts of a checkpoint. */
+    /** Reports the parts of a checkpoint. */
     private final class Sections implements CheckpointSections.Visitor {
         private final StoreFile file;
         private final ContentsVisitor visitor;
@@ -148,10 +148,10 @@ public final class ContentsReader {
     }
 
     /**
-     * Visits one list: what it is, and each value that it had when this began and still has.
+     * Visits one list: its state, and each value that it had when this began and still has.
      *
-     * @return false when there is no such list
-     * @throws StoreIoException when the store changes faster than it can be read
+     * @return false if the list does not exist
+     * @throws StoreIoException if the store changes faster than it can be read
      */
     public boolean readList(long id, ContentsVisitor visitor) throws IOException {
         ListSearch search = new ListSearch(storage, id, visitor);
@@ -191,7 +191,7 @@ public final class ContentsReader {
         }
     }
 
-    /** Reads the values of a list where it says that they lie. */
+    /** Reads the values of a list from the places that it names. */
     private final class ValueReading implements SalvagedList.EntryVisitor<IOException> {
         private final long id;
         private final long birth;
@@ -201,7 +201,7 @@ public final class ContentsReader {
         private final ListSearch search;
         private final ContentsVisitor visitor;
 
-        /** What was to be read may have been moved. */
+        /** The value to be read may have been moved. */
         private static final class MovedException extends IOException {
             private static final long serialVersionUID = 1L;
 

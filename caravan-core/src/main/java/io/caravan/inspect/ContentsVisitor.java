@@ -3,10 +3,10 @@ package io.caravan.inspect;
 import io.caravan.CorruptStoreException;
 import java.nio.ByteBuffer;
 
-/** Takes what {@link ContentsReader} finds. */
+/** Receives the results of {@link ContentsReader}. */
 public interface ContentsVisitor {
     /**
-     * A checkpoint whose lists follow.
+     * Visits a checkpoint whose lists follow.
      *
      * @param startLsn replay starts here
      * @param endLsn the log must reach this position
@@ -14,7 +14,7 @@ public interface ContentsVisitor {
     void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries);
 
     /**
-     * A list, or the next part of one, whose entries follow.
+     * Visits a list, or the next part of one, whose entries follow.
      *
      * @param first first retained sequence of the list
      * @param next the sequence that its next value gets
@@ -23,15 +23,18 @@ public interface ContentsVisitor {
      */
     void list(long id, long first, long next, long count, long bytes);
 
-    /** An entry, and where it lies. */
+    /** Visits an entry and its place. */
     void entry(long id, long sequence, Place place);
 
-    /** A value, and where it lies; its bytes were checked. */
+    /** Visits a value, whose bytes were checked, and its place. */
     void value(long id, long sequence, Place place, ByteBuffer value);
 
-    /** What should be here is not what was written; what is behind it follows. */
+    /** Reports damage. The contents after it follow. */
     void damaged(CorruptStoreException damage);
 
-    /** The store has moved or trimmed, since the list was found, what was to be read: from this value on it is another state. */
+    /**
+     * Reports that the store has moved or trimmed values since the list was found. The values from this sequence belong
+     * to a later state.
+     */
     void moved(long id, long sequence);
 }

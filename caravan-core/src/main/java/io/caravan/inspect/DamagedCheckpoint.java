@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.function.LongPredicate;
 
 /**
- * The lists that are left in a checkpoint. A partition is whole when nothing around its sections is missing.
+ * The lists that remain in a checkpoint. A partition is intact if no section of it can be missing.
  *
- * <p>A list whose first part is lost may seem to begin later than it does. Its entries' checksums, which have their
- * sequences in them, then do not check, so that is a loss and never a wrong value.
+ * <p>A list whose first part is lost may seem to begin later than it does. The checksums of its entries, which include
+ * their sequences, then fail. The result is a loss, never a wrong value.
  */
 final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private final LongPredicate wanted;
@@ -33,7 +33,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         this.wanted = wanted;
     }
 
-    /** Reads those lists that are wanted, by their ids. */
+    /** Reads the lists whose ids are wanted. */
     static DamagedCheckpoint read(StoreFile file, LongPredicate wanted) throws IOException {
         DamagedCheckpoint checkpoint = new DamagedCheckpoint(wanted);
         new CheckpointSections(file, ListIndex.PARTITIONS, checkpoint).visit();
@@ -41,7 +41,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         return checkpoint;
     }
 
-    /** Offset of the first byte that is in no section, or -1. */
+    /** Returns the offset of the first byte that is in no section, or -1. */
     long firstDamage() {
         return firstDamage;
     }

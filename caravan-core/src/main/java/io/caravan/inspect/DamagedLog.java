@@ -17,11 +17,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Every valid frame of a log that may be damaged, in order, wherever it is: what is no frame is passed over block by
- * block. A segment's number is the one in its header and, when that is damaged, the one in its name.
+ * All valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of a
+ * segment is taken from its header or, if that is damaged, from its name.
  */
 final class DamagedLog {
-    /** Of the four fields that tell a frame's place, so many make one that was damaged. */
+    /** The number of matching header fields, of four, that identify a damaged frame of this log. */
     private static final int FIELDS_OF_OURS = 3;
 
     private static final long UNKNOWN = -1;
@@ -35,12 +35,15 @@ final class DamagedLog {
     /** A segment's file, and the number that its frames have. */
     record Segment(String name, long number) {}
 
-    /** Takes frames in order. */
+    /** Receives frames in order. */
     interface FrameVisitor {
-        /** A valid frame at this index of the bytes; LSNs rise, and {@code previousFound} is the last one that was visited. */
+        /**
+         * Visits a valid frame at this index of the bytes. LSNs rise, and {@code previousFound} is that of the frame
+         * visited before.
+         */
         void frame(ByteBuffer bytes, int at, long lsn, long previousFound);
 
-        /** Something here says that it is a frame of this log, and does not check. */
+        /** Reports a block whose header is that of a frame of this log, but whose check fails. */
         void damaged(Segment segment, int at, long lsn);
     }
 
@@ -68,7 +71,7 @@ final class DamagedLog {
         FileHeader.Fields fields = SalvageIdentity.fields(storage, name, FileHeader.Kind.LOG_SEGMENT);
         long number = fields != null && fields.storeId() == identity.storeId() ? fields.number() : UNKNOWN;
         segments.add(new Segment(name, number == UNKNOWN ? named : number));
-        // The last may just have been recycled, with its new header to come.
+        // The last one may just have been recycled, and not have its new header yet.
         if (number == UNKNOWN || number > named || number < named && !last) {
             problems.add(storage.describe(name) + ": its header is damaged, or that of another file");
         }
@@ -80,12 +83,12 @@ final class DamagedLog {
         }
     }
 
-    /** What is wrong with whole files, so that they may lack frames. */
+    /** Returns the problems of entire files, which may therefore lack frames. */
     List<String> problems() {
         return problems;
     }
 
-    /** The file that has a segment, or had it. */
+    /** Returns the file that has or had a segment. */
     String fileOf(long segment) {
         for (Segment one : segments) {
             if (one.number() == segment) {
@@ -99,12 +102,12 @@ final class DamagedLog {
         return segments;
     }
 
-    /** LSN of the last frame that was visited. */
+    /** Returns the LSN of the last frame that was visited. */
     long lastFound() {
         return last.lsn();
     }
 
-    /** Visits a segment's frames that are behind the last one found. */
+    /** Visits a segment's frames after the last one found. */
     void visit(Segment segment, FrameVisitor visitor) throws IOException {
         LogGeometry geometry = new LogGeometry(identity.logSegmentBytes());
         try (StoreFile file = storage.open(segment.name())) {

@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads values of a damaged store from files of which any part may be missing. */
+/** Reads values of a damaged store from files, any part of which may be missing. */
 final class DamagedValues implements AutoCloseable {
     private final Storage storage;
     private final Places places;
@@ -20,28 +20,28 @@ final class DamagedValues implements AutoCloseable {
     private String fileName = "";
     private String place = "";
 
-    /** Reads from those files that are there now. */
+    /** Opens the values in the files that exist now. */
     DamagedValues(Storage storage, Places places) throws IOException {
         this.storage = storage;
         this.places = places;
         this.there = new HashSet<>(storage.list());
     }
 
-    /** The file and offset that was read last. */
+    /** Returns the file and offset read last. */
     String place() {
         return place;
     }
 
-    /** The file that was read last. */
+    /** Returns the name of the file read last. */
     String fileName() {
         return fileName;
     }
 
     /**
-     * Returns the value of an entry; null when its bytes are not there, or not those that were written.
+     * Returns the value of an entry, or null if its bytes are missing or not those that were written.
      *
      * @param birth the list's, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose checksum was right
-     * @param nearLsn where the log ends, about
+     * @param nearLsn a position near the end of the log
      */
     @Nullable
     ByteBuffer read(long region, long id, long birth, long sequence, long nearLsn) throws IOException {

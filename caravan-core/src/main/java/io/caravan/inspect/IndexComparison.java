@@ -13,10 +13,10 @@ final class IndexComparison {
 
     private IndexComparison() {}
 
-    /** The id of a list that the two hold differently, or null. */
+    /** Returns the id of a list that differs between the two, or null. */
     static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
         Long difference = firstDifferent(one, other);
-        // A list that only the other has is found by comparing them the other way round.
+        // A list that only the other index has is found by comparing them in reverse.
         return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
     }
 
@@ -60,7 +60,7 @@ final class IndexComparison {
         return true;
     }
 
-    /** What the newer checkpoint has in the heap may be in the log for the older. */
+    /** Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older. */
     private static boolean same(long region, long other) {
         return region == other
                 || Region.isInLog(region) != Region.isInLog(other) && Region.length(region) == Region.length(other);

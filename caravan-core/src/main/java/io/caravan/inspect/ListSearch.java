@@ -16,12 +16,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds one list of a store that may be open or damaged: as the newest checkpoint has it in which its partition is
- * whole, and what the log behind that did to it. When a checkpoint has been published meanwhile, and the log that was
- * to be read is gone, it looks again.
+ * Finds one list of a store that may be open or damaged. It takes the list from the newest checkpoint in which its
+ * partition is intact, and applies the log after that. If another checkpoint has been published in the meantime, and
+ * the log to be read is gone, it searches again.
  */
 final class ListSearch {
-    /** How often a store that goes on is looked at, each time from another checkpoint. */
+    /** Number of attempts to read a store that is changing, each from another checkpoint. */
     static final int LOOKS = 8;
 
     private final Storage storage;
@@ -36,7 +36,7 @@ final class ListSearch {
         this.visitor = visitor;
     }
 
-    /** Names of the checkpoints, newest first. */
+    /** Returns the names of the checkpoints, newest first. */
     static List<String> checkpoints(Storage storage) throws IOException {
         return storage.list().stream()
                 .filter(name -> FileNames.CHECKPOINT.number(name).isPresent())
@@ -50,29 +50,33 @@ final class ListSearch {
         return new StoreIoException(message, new IOException(message));
     }
 
-    /** Name of the newest checkpoint when the list was found. */
+    /** Returns the name of the newest checkpoint when the list was found. */
     String checkpoint() {
         return newest;
     }
 
-    /** A position of the log near all entries. */
+    /** Returns a log position near all entries. */
     long nearLsn() {
         return nearLsn;
     }
 
-    /** Whether another checkpoint was published since: only then values move, and their places are given to others. */
+    /** Whether another checkpoint was published since: only then do values move, and their places are reused. */
     boolean outdated() throws IOException {
         List<String> names = checkpoints(storage);
         return !names.isEmpty() && !names.get(0).equals(newest);
     }
 
-    /** The list as it is now, or null when there is none. Tells of damage that may have cost some of it. */
+    /**
+     * Returns the list in its current state, or null if it does not exist. Reports damage that may have cost some of
+     * it.
+     */
     @Nullable
     SalvagedList find() throws IOException {
         for (int look = 0; look < LOOKS; look++) {
             List<CorruptStoreException> damage = new ArrayList<>();
             try {
-                // What was trimmed or deleted before the log that is there is no loss, and damage is told as such.
+                // Losses are ignored: values trimmed or deleted before the remaining log are not lost, and damage is
+                // reported separately.
                 SalvagedIndex index = new SalvagedIndex(loss -> {});
                 long start = takePartition(index, damage);
                 boolean whole = replay(index, start, damage);
@@ -81,13 +85,13 @@ final class ListSearch {
                     return index.partition(ListIndex.partitionOf(id)).get(id);
                 }
             } catch (NoSuchFileException replaced) {
-                // By a checkpoint that is newer.
+                // A newer checkpoint has replaced it.
             }
         }
         throw tooFast(storage);
     }
 
-    /** Takes the list's partition from a checkpoint. Returns where the log must be replayed from. */
+    /** Takes the list's partition from a checkpoint. Returns the LSN to replay the log from. */
     private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
         List<String> names = checkpoints(storage);
         newest = names.isEmpty() ? "" : names.get(0);
@@ -126,7 +130,7 @@ final class ListSearch {
         }
     }
 
-    /** Returns false when some of the log was not there any more. */
+    /** Replays the log. Returns false if a part of it no longer exists. */
     private boolean replay(SalvagedIndex index, long start, List<CorruptStoreException> damage) throws IOException {
         Replay replay = new Replay(index, damage);
         try (LogReader log = LogReader.open(storage, start)) {
@@ -139,7 +143,7 @@ final class ListSearch {
         return replay.whole;
     }
 
-    /** Does to the list what the records say. */
+    /** Applies the records to the list. */
     private final class Replay implements LogVisitor {
         private final SalvagedIndex index;
         private final List<CorruptStoreException> damage;

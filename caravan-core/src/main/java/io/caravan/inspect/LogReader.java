@@ -25,17 +25,18 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a log frame by frame while others may write and recycle it, or while parts of it are damaged. It takes no lock,
- * writes nothing, and has one frame in memory.
+ * Reads a log frame by frame while another process may write and recycle it, or parts of it are damaged. It takes no
+ * lock, writes nothing, and holds one frame in memory.
  *
- * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a log
- * with damage; this reader reports the damage and goes on. Where no frame follows, there is (1) a segment that was
- * recycled, (2) damage, if a valid frame stands anywhere behind, or (3) the log's end, for now. A frame is visited when it has been written, a moment before it is durable.
+ * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a
+ * damaged log; this reader reports the damage and continues. If no frame follows, one of these is the case: (1) the
+ * segment was recycled; (2) the log is damaged, if a valid frame exists anywhere later; (3) the log ends here for now.
+ * A frame is visited once it is written, shortly before it is durable.
  *
  * <p>For one thread.
  */
 public final class LogReader implements AutoCloseable {
-    /** Stands for a segment that is not known. */
+    /** Stands for an unknown segment. */
     private static final long UNKNOWN = -2;
 
     private final Storage storage;
@@ -46,11 +47,11 @@ public final class LogReader implements AutoCloseable {
     private @Nullable StoreFile file;
     private long fileSegment = UNKNOWN;
     private long toldSegment = UNKNOWN;
-    /** Where the next frame is, if it fits there. */
+    /** The position of the next frame, if it fits there. */
     private long position;
-    /** The frame before it, as it was read; null when that is not known. */
+    /** The frame before it, as it was read; null if unknown. */
     private @Nullable Link previous;
-    /** Whether everything that was there has been searched for valid frames. */
+    /** Whether everything that existed has been searched for valid frames. */
     private boolean searched;
 
     private LogReader(Storage storage, SalvageIdentity identity, long from) throws IOException {
@@ -70,10 +71,10 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Begins to read the log of a store, which may be open.
+     * Opens the log of a store for reading; another process may have it open.
      *
-     * @param from LSN of the first record that is wanted, 0 for all that are there
-     * @throws StoreDirectoryException when there is no store
+     * @param from LSN of the first record that is wanted, 0 for all that exist
+     * @throws StoreDirectoryException if the store does not exist
      */
     public static LogReader open(Path directory, long from) throws IOException {
         return open(ReadOnlyStorage.of(directory), from);
@@ -83,17 +84,17 @@ public final class LogReader implements AutoCloseable {
         return new LogReader(storage, SalvageIdentity.of(storage), from);
     }
 
-    /** Where the next frame is expected: behind everything that was visited. */
+    /** Returns the expected position of the next frame, after everything that was visited. */
     public long position() {
         return position;
     }
 
-    /** Visits the next frame, or tells what is there in its stead. Returns false at the log's end, for now. */
+    /** Visits the next frame, or reports why it is missing. Returns false at the log's current end. */
     public boolean next(LogVisitor visitor) throws IOException {
         if (readNext(visitor) || toldOvertaken(visitor)) {
             return true;
         }
-        // While the next segment has no frame, nothing can stand behind that was not there when this was searched.
+        // While the next segment has no frame, no later valid frame can have appeared since the search.
         if (searched && !frames.validAt(frames.firstBehind(position))) {
             return false;
         }
@@ -102,7 +103,7 @@ public final class LogReader implements AutoCloseable {
             searched = true;
             return false;
         }
-        // It may have been written since, and then so has the one that is expected; or both are being recycled.
+        // The expected frame may have been written since, together with the later one, or both are being recycled.
         if (readNext(visitor) || toldOvertaken(visitor)) {
             return true;
         }
@@ -111,7 +112,7 @@ public final class LogReader implements AutoCloseable {
         return true;
     }
 
-    /** Tells of damage when the log, which has been read to its end, does not reach this position. */
+    /** Reports damage if the log, read to its end, does not reach this position. */
     public void requireReached(long needed, LogVisitor visitor) {
         if (position < needed) {
             visitor.damaged(noFrame("though a checkpoint needs the log up to LSN " + needed));
@@ -125,7 +126,7 @@ public final class LogReader implements AutoCloseable {
                 "LSN " + position + ": no valid frame, " + though);
     }
 
-    /** Whether a frame was begun at the position that is not whole: it is being written, or a crash has cut it off. */
+    /** Whether an incomplete frame is at the position: it is being written, or a crash has cut it off. */
     public boolean torn() throws IOException {
         return frames.begunAt(position) && !frames.validAt(position);
     }
@@ -157,7 +158,7 @@ public final class LogReader implements AutoCloseable {
                     (at, id, sequence, entryLsn, buffer, entryAt, length) ->
                             visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
         } catch (InvalidRecordException invalid) {
-            // Told when its turn comes.
+            // Reported when the record is visited below.
         }
         try {
             RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, new Wanted(visitor));
@@ -215,7 +216,7 @@ public final class LogReader implements AutoCloseable {
                     new FileHeader.Fields(identity.storeId(), segment, geometry.segmentBytes()),
                     source.path());
         } catch (CaravanException wrong) {
-            // One that was recycled since its frame was read has the header of another by right.
+            // A segment recycled after its frame was read correctly has the header of another.
             if (segments().contains(segment)) {
                 visitor.damaged(
                         wrong instanceof CorruptStoreException damage
@@ -225,7 +226,10 @@ public final class LogReader implements AutoCloseable {
         }
     }
 
-    /** Segments are taken away at the beginning, so one that is missing before all others was recycled. */
+    /**
+     * Reports and skips missing segments. Segments are removed at the beginning, so one missing before all others was
+     * recycled.
+     */
     private boolean toldOvertaken(LogVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();
         long segment = geometry.segmentOf(position);
@@ -252,7 +256,10 @@ public final class LogReader implements AutoCloseable {
         searched = false;
     }
 
-    /** The first valid frame behind; nowhere if none behind says that the frames before it were forced, as after a power cut. */
+    /**
+     * Returns the first later valid frame. Returns {@link LogFrames#NOWHERE} if no later frame records that the frames
+     * before it were fsynced, as after a power failure.
+     */
     private long firstValidBehind() throws IOException {
         int term = previous == null ? 0 : previous.term();
         long first = LogFrames.NOWHERE;

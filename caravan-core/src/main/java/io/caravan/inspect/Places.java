@@ -6,13 +6,13 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.wal.LogGeometry;
 import java.util.function.LongFunction;
 
-/** Tells regions as files and offsets. */
+/** Converts regions to files and offsets. */
 final class Places {
     private final LogGeometry log;
     private final HeapGeometry heap;
     private final LongFunction<String> logFiles;
 
-    /** With the names of the log's files by their numbers. */
+    /** Creates a converter that takes the names of the log's files by their numbers. */
     Places(SalvageIdentity identity, LongFunction<String> logFiles) {
         this.log = new LogGeometry(identity.logSegmentBytes());
         this.heap = new HeapGeometry(identity.heapSegmentBytes());
@@ -20,7 +20,7 @@ final class Places {
     }
 
     /**
-     * Where a region's entry lies.
+     * Returns the place of a region's entry.
      *
      * @param nearLsn a position in the log, less than 1 TiB from the entry
      */

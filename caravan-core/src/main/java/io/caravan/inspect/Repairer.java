@@ -25,15 +25,15 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what
- * followed. Only on request: opening a store never does it. Every file it changes or removes is first copied to a
- * folder of its own.
+ * Cuts a log off before its first damaged frame. A store that refuses to open can then be opened, without the writes
+ * that followed. This is done only on request, never by opening a store. Every file that it changes or removes is first
+ * copied to a separate directory.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
 
     private final Storage storage;
-    /** Where copies go; null for a dry run, which changes nothing. */
+    /** The target of the copies; null for a dry run, which changes nothing. */
     private final @Nullable Storage keep;
 
     private final List<String> kept = new ArrayList<>();
@@ -49,8 +49,8 @@ public final class Repairer {
     /**
      * Repairs the closed store in a directory.
      *
-     * @param keepDirectory a new or empty folder for the copies, outside the store's
-     * @throws CorruptStoreException when no cut of the log can help: a checkpoint or the heap is damaged
+     * @param keepDirectory a new or empty directory for the copies, outside the store's
+     * @throws CorruptStoreException if no cut of the log can help, because a checkpoint or the heap is damaged
      */
     public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
             throws IOException {
@@ -71,8 +71,8 @@ public final class Repairer {
     }
 
     /**
-     * Says what a repair of the closed store would cut, and which files it would change or remove; changes nothing.
-     * Whether the rest opens then is not known before.
+     * Reports what a repair of the closed store would cut, and which files it would change or remove, without changing
+     * anything. It cannot determine whether the rest would then open.
      */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
@@ -91,7 +91,7 @@ public final class Repairer {
         } catch (CorruptStoreException damage) {
             long cutLsn = cut(newestWhole(recovery, damage));
             if (keep != null) {
-                // Throws if anything is still wrong: then more than the log is damaged.
+                // Throws if any fault remains, because then more than the log is damaged.
                 new Recovery(storage, progress, OptionalLong.empty()).recover().close();
             }
             return new RepairReport(cutLsn, kept);

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Whose files these are, and how large their segments: what most of the headers say that are whole. */
+/** The id and segment sizes of a store, according to most of its intact headers. */
 record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) {
     private static final int DEFAULT_BYTES = 64 << 20;
 
@@ -64,7 +64,7 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 .orElse(DEFAULT_BYTES);
     }
 
-    /** A file's header; null when it is damaged, or when a store that is open has taken the file away. */
+    /** Returns a file's header; null if it is damaged, or an open store has removed the file. */
     static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile file = storage.open(name)) {

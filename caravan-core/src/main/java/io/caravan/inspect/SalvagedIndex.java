@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index of a damaged store, from what is left of its checkpoints and log: a replay that goes on where records do not
- * fit what was before them, because what was between is gone.
+ * The index of a damaged store, from the rest of its checkpoints and log. This replay continues if records do not fit
+ * the ones before them, because those in between are lost.
  */
 final class SalvagedIndex implements RecordLayout.Visitor {
     private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();
@@ -28,7 +28,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         }
     }
 
-    /** Takes over a partition as a checkpoint has it. */
+    /** Takes a partition from a checkpoint. */
     void take(int partition, long captureLsn, Map<Long, SalvagedList> found) {
         lists.set(partition, found);
         captureLsns[partition] = captureLsn;
@@ -55,7 +55,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         SalvagedList list = listsWith(id).get(id);
         long region = Region.inLog(entryLsn, length);
         if (contained(lsn, id)) {
-            // The log may still have what has moved to a place in the heap that is damaged.
+            // An entry that has moved to a damaged place in the heap may still be in the log.
             if (list != null && lsn >= list.birth() && sequence >= list.first() && sequence < list.next()) {
                 list.replace(sequence, region);
             }
@@ -68,7 +68,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         list.append(region);
     }
 
-    /** A list that begins, or begins again, with this record, whether its first records are there or not. */
+    /** Starts a list, or restarts it, with this record, whether its first records exist or not. */
     private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
             losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " begins it anew with sequence "

@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What is known of one list of a damaged store: where its entries lie, as far as that is known. Entries that are missing
- * take no memory, however many they are.
+ * The known entries of one list of a damaged store, and their places. Missing entries take no memory, however many they
+ * are.
  */
 final class SalvagedList {
-    /** In place of a birth when the record that created the list is gone. */
+    /** Stands for the birth if the record that created the list is lost. */
     static final long UNKNOWN = -1;
 
     private static final int FIRST_CAPACITY = 4;
 
-    /** Sequences that are missing, before the region at an index. */
+    /** A number of missing sequences, before the region at an index. */
     private record Gap(int index, long count) {}
 
     private final long birth;
@@ -31,7 +31,7 @@ final class SalvagedList {
         this.next = first;
     }
 
-    /** Takes entries in the order of their sequences. */
+    /** Receives entries in the order of their sequences. */
     interface EntryVisitor<X extends Exception> {
         void entry(long sequence, long region) throws X;
 
@@ -50,12 +50,12 @@ final class SalvagedList {
         return next;
     }
 
-    /** At most so many entries will be visited. */
+    /** Returns the number of known entries, the most that are visited. */
     int count() {
         return count;
     }
 
-    /** Bytes of the values that are known. */
+    /** Returns the bytes of the known values. */
     long bytes() {
         long bytes = 0;
         for (int i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ final class SalvagedList {
         next++;
     }
 
-    /** The next entry has this sequence; those before it are missing. */
+    /** Records that the next entry has this sequence and those before it are missing. */
     void skipTo(long sequence) {
         if (sequence > next) {
             gaps.add(new Gap(count, sequence - next));
@@ -80,7 +80,7 @@ final class SalvagedList {
         }
     }
 
-    /** Another place of an entry that is known. */
+    /** Replaces the place of a known entry. */
     void replace(long sequence, long region) {
         long at = sequence - first;
         for (Gap gap : gaps) {

@@ -19,8 +19,8 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 
 /**
- * Writes a new store that was never open: values side by side in its heap, an empty log, and one checkpoint. Its lists
- * have the birth 0, where no record can be.
+ * Writes a new store that was never open: values next to each other in its heap, an empty log, and one checkpoint. Its
+ * lists have the birth 0, where no record can be.
  */
 final class SalvagedStore implements AutoCloseable {
     private static final long BIRTH = 0;
@@ -54,7 +54,7 @@ final class SalvagedStore implements AutoCloseable {
         checkpoint.endPartition();
     }
 
-    /** Writes a value, whose place is then one of the list's. */
+    /** Writes a value. Returns its region, for the list. */
     long write(long id, long sequence, ByteBuffer value) throws IOException {
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);
@@ -78,7 +78,7 @@ final class SalvagedStore implements AutoCloseable {
         return region;
     }
 
-    /** A list whose values have been written; they end before {@code next}. */
+    /** Writes a list whose values have been written. They end before {@code next}. */
     void list(long id, long next, long[] regions, int count) throws IOException {
         checkpoint.list(id, BIRTH, next - count, next);
         checkpoint.regions(regions, 0, count);

@@ -23,11 +23,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes everything that still checks out of a damaged store, into a new one. Nothing is written to the damaged one.
+ * Copies all intact data of a damaged store to a new one, without writing to the damaged one.
  *
- * <p>It puts the index together, each partition from the newest checkpoint in which it is whole, replays every valid
- * frame of the log, and then copies each entry that is where the index says and whose checksum is right. Values keep
- * their sequences; where some in the midst of a list are gone, those before them move up to the others, and that is told.
+ * <p>It builds the index, taking each partition from the newest checkpoint in which it is intact, and replays every
+ * valid frame of the log. Then it copies each entry that is where the index says and whose checksum is right.
+ *
+ * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier ones are
+ * renumbered to close the gap, and this is reported. For example, if 5 of the values 3 to 9 is lost, 3 and 4 become 4
+ * and 5.
  */
 public final class Salvager {
     private final Storage from;
@@ -57,7 +60,7 @@ public final class Salvager {
         this.values = new DamagedValues(from, new Places(identity, log::fileOf));
     }
 
-    /** Salvages the closed store in a directory, whose lock it holds meanwhile, into a new folder. */
+    /** Salvages the closed store in a directory to a new directory. Holds the lock of the store in the meantime. */
     public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener)
             throws IOException {
         if (target.toAbsolutePath()
@@ -74,7 +77,7 @@ public final class Salvager {
         }
     }
 
-    /** Salvages what one storage has into another, which is empty. */
+    /** Salvages the contents of one storage to another, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
         try (SalvagedStore store = new SalvagedStore(to, salvager.identity)) {
@@ -185,7 +188,7 @@ public final class Salvager {
         }
     }
 
-    /** Copies a list from its end on, so that each value is known to have none missing behind it, or how many. */
+    /** Copies a list from its end, so that the number of values missing after each one is known. */
     private void copyList(SalvagedStore store, long id, SalvagedList list) throws IOException {
         long[] sequences = new long[list.count()];
         long[] regions = new long[list.count()];
@@ -233,7 +236,7 @@ public final class Salvager {
         });
     }
 
-    /** Entries that follow each other in a file are told of together. */
+    /** Reports lost entries that follow each other in a file together. */
     private void lostEntry(long id, long sequence) {
         lostEntries++;
         Loss before = pending;

@@ -31,14 +31,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, which changes nothing on
- * disk, compares the results, and reads every entry. A store that this process has open verifies itself.
+ * Checks that a checkpoint and the log after it yield the complete state. It recovers from every checkpoint in turn,
+ * which changes nothing on disk, compares the results, and reads every entry. A store that is open in this process
+ * verifies itself.
  */
 public final class Verifier {
-    /** How often an open store is looked at before something is called a fault. */
+    /** Number of passes over an open store before a finding counts as a fault. */
     private static final int LOOKS = 8;
 
-    /** Before the second look; twice as long before each that follows, as what moves comes to rest by itself. */
+    /** The pause before the second pass. It doubles before each later one, so that data in motion settles. */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final VerifyReport.Progress progress;
@@ -60,7 +61,7 @@ public final class Verifier {
         }
     }
 
-    /** Verifies the closed replica in a directory, whose log was forced up to this position. */
+    /** Verifies the closed replica in a directory, whose log was fsynced up to this position. */
     public static VerifyReport verifyReplica(Path directory, long forcedLsn, VerifyReport.Progress progress)
             throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
@@ -69,11 +70,11 @@ public final class Verifier {
     }
 
     /**
-     * Verifies a store that another process has open, reading only. Its log grows meanwhile, and what is trimmed, moved
-     * or recycled looks like damage to whoever reads it just then. So whatever is found is looked at again, from the
-     * checkpoint that is the newest by then: only what is found each time is a fault.
+     * Verifies a store that another process has open, reading only. The log grows in the meantime, and data that is
+     * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
+     * from the checkpoint that is newest by then. Only findings of every pass are faults.
      *
-     * @throws StoreIoException when files went each time before they were read
+     * @throws StoreIoException if files were removed in every pass before they were read
      */
     public static VerifyReport verifyWhileOpen(Storage storage, VerifyReport.Progress progress) throws IOException {
         Set<String> eachTime = new HashSet<>();
@@ -115,7 +116,7 @@ public final class Verifier {
         return both;
     }
 
-    /** Verifies the closed store that a storage holds. */
+    /** Verifies the closed store in a storage. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
         return verify(storage, progress, OptionalLong.empty());
     }
@@ -153,7 +154,10 @@ public final class Verifier {
         }
     }
 
-    /** The log was forced up to the newest checkpoint's end before that was published, so every recovery must reach it. */
+    /**
+     * Recovers from one checkpoint. The log was fsynced up to the newest checkpoint's end before that was published, so
+     * every recovery must reach it.
+     */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {
         progress.at("checkpoints", checkpoints, recovery.checkpointNumbers().size());
@@ -169,7 +173,7 @@ public final class Verifier {
         }
     }
 
-    /** Every checkpoint must lead to the same state. */
+    /** Checks that two checkpoints lead to the same state. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
         Long difference = IndexComparison.firstDifference(newest.index(), older.index());
         if (difference != null) {

@@ -1,4 +1,4 @@
-/** Tools that look into a store: verification, and repair, which is never done by opening. */
+/** Tools that inspect a store: reading, verification, salvage, and repair, which opening a store never does. */
 @NullMarked
 package io.caravan.inspect;
 

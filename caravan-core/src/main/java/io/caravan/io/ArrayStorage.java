@@ -10,7 +10,9 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** {@link Storage} in the Java heap: nothing of it outlives the process. A file takes memory up to where it was written. */
+/**
+ * A {@link Storage} in the JVM heap, which is lost with the process. A file takes memory up to the last byte written.
+ */
 public final class ArrayStorage implements Storage {
     private static final int FIRST_BYTES = 4096;
 
@@ -18,12 +20,12 @@ public final class ArrayStorage implements Storage {
     private final Map<String, Content> files = new ConcurrentHashMap<>();
     private final UUID bootId = UUID.randomUUID();
 
-    /** An empty directory of this name. */
+    /** Creates an empty directory with this name. */
     public ArrayStorage(String name) {
         this.name = name;
     }
 
-    /** A file's bytes up to the last that was written; behind that it is zeros. */
+    /** The bytes of a file up to the last one written. The rest of the file is zeros. */
     private static final class Content implements MappedFile {
         private long size;
         private ByteBuffer bytes = ByteBuffer.allocate(0);

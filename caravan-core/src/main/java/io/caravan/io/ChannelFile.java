@@ -51,7 +51,7 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public void force() throws IOException {
-        // fdatasync also makes a grown size durable, as reading the data back depends on it.
+        // fdatasync also makes an increased size durable, because reading the data depends on it.
         channel.force(false);
     }
 

@@ -10,19 +10,19 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Lets only one store open a directory: a file lock keeps out other processes, and a registry this one, as the
- * operating system's locks do not work within a process.
+ * Ensures that only one store opens a directory. A file lock excludes other processes, and a registry excludes other
+ * stores of this process, because the operating system's locks do not work within a process.
  *
- * <p>The lock file holds its owner's process id for people to read. The lock itself is the operating system's, so a
- * killed process leaves none behind.
+ * <p>The lock file contains its owner's process id for people to read. The lock itself is the operating system's, so it
+ * disappears when a process is killed.
  */
 final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * The registry is made of system properties, named by this prefix and a directory: nothing else is shared by all
-     * copies of this class, whatever their class loaders. It is asked before the file is opened, as closing that again
-     * would release this process's lock.
+     * The prefix of the registry's system properties; the rest of each name is a directory. System properties are the
+     * only state that all copies of this class share, regardless of their class loaders. The registry is checked before
+     * the file is opened, because closing the file again would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 
@@ -38,12 +38,12 @@ final class DirectoryLock {
         return acquire(directory, DirectoryLock::lockFile);
     }
 
-    /** Takes a lock that others may share who only read; writes nothing. The lock file must be there. */
+    /** Takes a lock that several readers may share. Writes nothing. The lock file must exist. */
     static DirectoryLock acquireShared(Path directory) throws IOException {
         return acquire(directory, DirectoryLock::shareFile);
     }
 
-    /** How the lock of a directory is taken. */
+    /** Takes the lock of a directory. */
     @FunctionalInterface
     private interface Taking {
         DirectoryLock take(Path directory) throws IOException;

@@ -13,12 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mapped file that can be unmapped at once. A plain mapping lasts until its buffer is collected as garbage, and until
+ * A mapped file that can be unmapped at once. A plain mapping lasts until its buffer is garbage-collected, and until
  * then a deleted file keeps its disk space.
  *
- * <p>From Java 22 on a file is mapped into an arena of {@code java.lang.foreign}, whose closing unmaps it; as this is
- * compiled for Java 17, by reflection. Before that {@code sun.misc.Unsafe.invokeCleaner} unmaps, which later versions
- * warn of. Where neither is to be had, the garbage collector unmaps as ever.
+ * <p>From Java 22 on, a file is mapped into an arena of {@code java.lang.foreign}, and closing the arena unmaps it.
+ * This uses reflection, because the class is compiled for Java 17. Earlier versions use {@code
+ * sun.misc.Unsafe.invokeCleaner}, which causes warnings in later ones. If neither is available, the garbage collector
+ * unmaps the file.
  */
 final class FileMapping implements MappedFile {
     private static final Logger LOG = LoggerFactory.getLogger(FileMapping.class);
@@ -28,7 +29,7 @@ final class FileMapping implements MappedFile {
     private final MappedByteBuffer memory;
     private final Unmapping unmapping;
 
-    /** Maps a whole file. */
+    /** Maps an entire file. */
     private interface Mapper {
         FileMapping map(FileChannel channel) throws IOException, ReflectiveOperationException;
     }
@@ -77,7 +78,7 @@ final class FileMapping implements MappedFile {
                 Object segment = map.invoke(channel, MapMode.READ_ONLY, 0L, channel.size(), arena);
                 return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
             } catch (IOException | ReflectiveOperationException | RuntimeException failed) {
-                // A shared arena that is not closed stays until the process ends.
+                // A shared arena that is not closed remains until the process ends.
                 close.invoke(arena);
                 throw failed;
             }

@@ -14,9 +14,12 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
 
-/** {@link Storage} on a directory of a file system. */
+/** A {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
-    /** Zeros are forced in portions, as a force of the log would wait for all that are not forced yet. */
+    /**
+     * Zeros are fsynced in chunks of this size, because an fsync of the log would wait for all zeros that are not
+     * fsynced yet.
+     */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -29,18 +32,18 @@ public final class FileStorage implements Storage {
         this.lock = lock;
     }
 
-    /** How a directory's entries are made durable. */
+    /** Fsyncs the entries of a directory. */
     @FunctionalInterface
     interface DirectoryForce {
         void force(Path directory) throws IOException;
     }
 
     /**
-     * Opens and locks the directory. If it is missing it is created, with its parents. Its own entry is durable then,
-     * whoever created it, unless this user may not read its parent.
+     * Opens and locks the directory. If it is missing, creates it with its parents. Afterwards its entry in the parent
+     * directory is durable, regardless of who created it, unless this user may not read the parent.
      *
-     * @throws StoreDirectoryException when the path is not a directory or cannot be written
-     * @throws io.caravan.StoreLockedException when its store is open elsewhere
+     * @throws StoreDirectoryException if the path is not a directory or cannot be written
+     * @throws io.caravan.StoreLockedException if its store is already open
      */
     public static FileStorage openOrCreate(Path directory) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
@@ -70,12 +73,11 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks an existing directory to read it. On a file system that is mounted read-only its lock is shared with
-     * others who read, and is not taken where there is no lock file: nothing can be written there, so nobody can have
-     * opened the store for writing.
+     * Opens and locks an existing directory for reading. On a read-only file system, other readers may share its lock.
+     * If a lock file does not exist there, no lock is taken: no process can have opened the store for writing.
      *
-     * @throws StoreDirectoryException when the path is not a directory or cannot be read
-     * @throws io.caravan.StoreLockedException when its store is open elsewhere
+     * @throws StoreDirectoryException if the path is not a directory or cannot be read
+     * @throws io.caravan.StoreLockedException if its store is already open
      */
     public static Storage openToRead(Path directory) throws IOException {
         return openToRead(directory, FileStorage::isReadOnly);
@@ -88,7 +90,7 @@ public final class FileStorage implements Storage {
                 : open(absolute);
     }
 
-    /** Whether nobody can write to the file system of an existing directory. */
+    /** Whether the file system of an existing directory is read-only. */
     private static boolean isReadOnly(Path directory) {
         try {
             return !Files.isWritable(directory) && Files.getFileStore(directory).isReadOnly();
@@ -97,7 +99,10 @@ public final class FileStorage implements Storage {
         }
     }
 
-    /** A directory that is there already is forced too: whoever created it, an opening that was killed too, may not have. */
+    /**
+     * Creates the directory with its parents if it is missing, and fsyncs its parent in any case. An earlier call that
+     * created it may have been killed before the fsync.
+     */
     static void createDurably(Path directory, DirectoryForce force) throws IOException {
         Path parent = directory.getParent();
         if (!Files.exists(directory)) {
@@ -174,7 +179,7 @@ public final class FileStorage implements Storage {
         return Files.getFileStore(directory).getUsableSpace();
     }
 
-    /** Linux has one; where there is none, each call is a time of its own. */
+    /** Returns the boot id of Linux. On other systems, each call returns a new id. */
     @Override
     public UUID bootId() throws IOException {
         return Files.isReadable(BOOT_ID)

@@ -2,19 +2,19 @@ package io.caravan.io;
 
 import java.nio.ByteBuffer;
 
-/** A file's bytes as memory, for reading. What is written to the file shows in it at once. */
+/** A file mapped into memory for reading. Writes to the file are visible in it at once. */
 public interface MappedFile {
 
     /**
-     * The memory, little-endian, from position 0 to the end of what was written so far, or further. Use absolute access:
-     * the position is shared.
+     * Returns the memory, little-endian. It starts at position 0 and extends at least to the end of the bytes written
+     * so far. Use absolute access, because the position is shared.
      */
     ByteBuffer buffer();
 
     /**
-     * Adds bytes from a position on to a buffer.
+     * Copies bytes, starting at a position, to a buffer, and advances the buffer's position.
      *
-     * @throws InternalError when the disk cannot read them: this is how the JVM reports it
+     * @throws InternalError if the disk cannot read them; the JVM reports read errors this way
      */
     default void copy(int position, ByteBuffer target, int bytes) {
         target.put(target.position(), buffer(), position, bytes);
@@ -22,8 +22,8 @@ public interface MappedFile {
     }
 
     /**
-     * Unmaps the file, at once if the JVM can do that, else when the buffer is collected as garbage. From this call on
-     * nobody may use the buffer, or a slice of it: before Java 22 that may kill the process.
+     * Unmaps the file: at once if the JVM supports it, otherwise when the buffer is garbage-collected. After this call
+     * the buffer and its slices must not be used: before Java 22, an access may crash the process.
      */
     void unmap();
 }

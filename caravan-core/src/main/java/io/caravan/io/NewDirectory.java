@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A directory that gets its name when everything in it is there: until then its name ends with {@value #ENDING}, and a
- * crash leaves no more than that, which the next attempt clears away.
+ * A directory that gets its final name only when it is complete. Until then its name ends with {@value #ENDING}. A
+ * crash leaves at most the directory with that name, which the next attempt deletes.
  */
 public final class NewDirectory implements AutoCloseable {
     public static final String ENDING = ".partial";
@@ -33,10 +33,10 @@ public final class NewDirectory implements AutoCloseable {
      * Begins a directory.
      *
      * @param name must not exist, or be empty
-     * @param ours whether a file or folder may be a leftover of an attempt that was cut off, and be deleted; by its path
-     *     in the directory, with slashes
-     * @throws StoreDirectoryException when it exists and is not empty
-     * @throws io.caravan.StoreLockedException when somebody else is making it
+     * @param ours whether a file or directory may be left over from an interrupted attempt, and so be deleted; receives
+     *     its path in the new directory, with slashes
+     * @throws StoreDirectoryException if the directory exists and is not empty
+     * @throws io.caravan.StoreLockedException if another attempt for this name is in progress
      */
     public static NewDirectory begin(Path name, Predicate<String> ours) throws IOException {
         Path absolute = name.toAbsolutePath().normalize();
@@ -72,7 +72,9 @@ public final class NewDirectory implements AutoCloseable {
         delete(leftovers);
     }
 
-    /** All files and folders below this one, what is in a folder before the folder; without this one's lock. */
+    /**
+     * Returns all files and directories in this directory except its own lock. The contents of a directory precede it.
+     */
     private static List<Path> contents(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             return all.filter(path -> !path.equals(folder) && !path.equals(folder.resolve(DirectoryLock.FILE_NAME)))
@@ -105,27 +107,27 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    /** Where its files go. */
+    /** Returns the storage for its files. */
     public Storage storage() {
         return storage;
     }
 
-    /** Where it is until it gets its name, for folders in it. */
+    /** Returns its temporary path, for subdirectories. */
     public Path path() {
         return partial;
     }
 
-    /** Gives it its name, durably. Its files must be durable, and closed. */
+    /** Renames the directory to its final name, durably. Its files must be durable and closed. */
     public void publish() throws IOException {
         storage.close();
-        // Refuses one that somebody has filled meanwhile.
+        // Fails if the directory is no longer empty.
         Files.deleteIfExists(name);
         Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
         published = true;
         FileStorage.force(parentOf(name));
     }
 
-    /** Removes it if it was not published. */
+    /** Removes the directory if it was not published. */
     @Override
     public void close() throws IOException {
         if (published) {

@@ -10,8 +10,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A directory for reading only, also of a store that another process has open: it writes nothing, and refuses whatever
- * would. Files may be renamed, deleted and written by others meanwhile.
+ * A directory for reading only, which may contain a store that another process has open. It writes nothing, and rejects
+ * every operation that would. Other processes may rename, delete, and write files concurrently.
  */
 public final class ReadOnlyStorage implements Storage {
     private final Path directory;
@@ -22,13 +22,13 @@ public final class ReadOnlyStorage implements Storage {
         this.lock = lock;
     }
 
-    /** Looks at an existing directory, and shares its lock if there is a lock file. */
+    /** Opens an existing directory, and shares its lock if a lock file exists. */
     static ReadOnlyStorage locked(Path directory) throws IOException {
         boolean hasLock = Files.exists(directory.resolve(DirectoryLock.FILE_NAME));
         return new ReadOnlyStorage(directory, hasLock ? DirectoryLock.acquireShared(directory) : null);
     }
 
-    /** Looks at an existing directory. */
+    /** Opens an existing directory without a lock. */
     public static ReadOnlyStorage of(Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         if (!Files.isDirectory(absolute)) {

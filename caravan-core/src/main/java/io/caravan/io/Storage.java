@@ -5,54 +5,53 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * One directory of files, with durability spelled out.
+ * A directory of files, with a precise durability contract:
  *
  * <ul>
- *   <li>A file's content is durable once {@link StoreFile#force()} has returned after it was written. Until then any
- *       512-byte sector of it may be there or not after a power loss.
- *   <li>A file's name (its creation, renaming or deletion) is durable once {@link #forceDirectory()} has returned after
- *       it. Until then it may be undone by a power loss.
- *   <li>A rename replaces an existing target atomically: afterwards there is the old or the new, never neither.
+ *   <li>A file's content is durable once a later {@link StoreFile#force()} has returned. Until then, a power failure
+ *       may lose or keep each 512-byte sector of it.
+ *   <li>A file's name (its creation, renaming, or deletion) is durable once a later {@link #forceDirectory()} has
+ *       returned. Until then, a power failure may undo it.
+ *   <li>A rename replaces an existing target atomically: afterwards the old or the new file exists, never neither.
  * </ul>
  *
  * <p>Only the threads of one store use it. Names are plain file names.
  */
 public interface Storage extends AutoCloseable {
 
-    /** Names of all files in the directory, in no particular order. */
+    /** Returns the names of all files in the directory, in no particular order. */
     List<String> list() throws IOException;
 
     /**
-     * Creates a file of this size, or replaces the one of the same name: fills it with zeros, so that its space is
-     * really allocated, and forces them. Without space for it the file is removed again.
+     * Creates a file of this size, or replaces the one with the same name. Fills it with zeros, so that its space is
+     * allocated on the disk, and fsyncs them. If the disk has no space for it, removes the file again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 
-    /** Bytes of disk that this process could still take, about. */
+    /** Returns the approximate bytes of disk space that this process could still use. */
     long usableBytes() throws IOException;
 
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;
 
-    /** Renames a file. */
     void rename(String from, String to) throws IOException;
 
-    /** Deletes a file; its space returns when nothing maps it any more. */
+    /** Deletes a file. Its disk space is freed once it is no longer mapped. */
     void delete(String name) throws IOException;
 
-    /** Makes all creations, renames and deletions so far durable. */
+    /** Fsyncs the directory: makes all creations, renames, and deletions so far durable. */
     void forceDirectory() throws IOException;
 
     /**
-     * What the operating system calls the time since it was started: what was written and not forced in an earlier one is
-     * lost, or on the disk.
+     * Returns the operating system's id of the time since it started. Data that was written under an earlier id without
+     * an fsync is either lost or on the disk.
      */
     UUID bootId() throws IOException;
 
-    /** The file's path, for messages. */
+    /** Returns the file's path, for messages. */
     String describe(String name);
 
-    /** Releases the directory's lock. Files are closed by whoever opened them. */
+    /** Releases the directory's lock. Does not close the opened files. */
     @Override
     void close() throws IOException;
 }

@@ -1,9 +1,9 @@
 /**
- * The storage seam: the only package that opens, maps, forces, renames or locks files.
+ * The storage abstraction: the only package that opens, maps, fsyncs, renames, or locks files.
  *
- * <p>{@link io.caravan.io.Storage} is the written contract, in terms of what is durable when; {@link
- * io.caravan.io.FileStorage} fulfils it on a real file system. Everything above relies on the contract alone, so tests
- * can use a disk that fails or forgets instead.
+ * <p>{@link io.caravan.io.Storage} is the contract, which defines what is durable and when. {@link
+ * io.caravan.io.FileStorage} implements it on a real file system. All other packages rely only on the contract, so
+ * tests can substitute a disk that fails or loses data.
  */
 @NullMarked
 package io.caravan.io;

@@ -10,9 +10,10 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * Up to where the log was forced when the process ended, however it ended. It is written after each force and before
- * anybody is told, and is itself never forced: the operating system's memory outlives a process, and when that is lost
- * too, what can be read of the log comes from the disk. {@link ForcedLsnLayout} tells the two apart.
+ * The position up to which the log was fsynced when the process ended, however it ended. It is written after each fsync
+ * and before any write is acknowledged, but is itself never fsynced. The page cache outlives a process. If the page
+ * cache is lost too, everything that is readable of the log comes from the disk. {@link ForcedLsnLayout} distinguishes
+ * the two cases.
  */
 final class ForcedLsn implements AutoCloseable {
     private final StoreFile file;
@@ -43,12 +44,12 @@ final class ForcedLsn implements AutoCloseable {
         }
     }
 
-    /** Up to where what could be read of the log was on the disk when this was opened. */
+    /** Returns the position up to which the readable log was on disk when this was opened. */
     long lsn() {
         return lsn;
     }
 
-    /** The log is forced up to here. */
+    /** Records that the log is fsynced up to this position. */
     void put(long forcedLsn) throws IOException {
         ForcedLsnLayout.put(bytes.clear(), storeId, boot, forcedLsn);
         file.write(bytes, 0);

@@ -6,24 +6,24 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A frame being put together in memory. It gets its place in the log before its first record, so that every record
- * knows its LSN. Filled under the store's lock, then sealed and written by the flusher, then emptied and filled again.
+ * A frame under construction in memory. It is placed in the log before its first record, so every record has an LSN
+ * from the start. Filled under the store's lock, then sealed and written by the flush, then cleared and filled again.
  */
 public final class LogBuffer {
     private static final long UNPLACED = -1;
 
     private final ByteBuffer own;
-    /** {@link #own}, or a larger one while a leader's frame is in it that does not fit there. */
+    /** {@link #own}, or a larger buffer while it holds a leader's frame that does not fit there. */
     private ByteBuffer memory;
 
     private long baseLsn = UNPLACED;
     private int limit;
     private int end = FrameLayout.HEADER_BYTES;
     private int records;
-    /** Whether the memory has a leader's frame, header and all. */
+    /** Whether the memory holds a leader's frame, including its header. */
     private boolean filled;
 
-    /** A buffer for frames of up to this many bytes, a multiple of a block. */
+    /** Creates a buffer for frames of up to this many bytes, a multiple of a block. */
     public LogBuffer(int bytes) {
         own = allocate(bytes);
         memory = own;
@@ -33,7 +33,7 @@ public final class LogBuffer {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Gives the frame its place; it has no records yet. */
+    /** Places the frame in the log. It has no records yet. */
     public void place(long lsn, LogGeometry geometry) {
         baseLsn = lsn;
         limit = Math.min(own.capacity(), geometry.remaining(lsn));
@@ -47,22 +47,22 @@ public final class LogBuffer {
         return records == 0;
     }
 
-    /** Whether records of so many bytes still fit the frame. */
+    /** Whether records of this many bytes still fit in the frame. */
     public boolean fits(int bytes) {
         return placed() && bytes <= limit - end;
     }
 
-    /** The most that the records of one frame can take. */
+    /** Returns the maximum number of bytes for the records of one frame. */
     public int capacityBytes() {
         return own.capacity() - FrameLayout.HEADER_BYTES;
     }
 
-    /** Bytes that records have taken so far. */
+    /** Returns the number of bytes of the records so far. */
     public int payloadBytes() {
         return end - FrameLayout.HEADER_BYTES;
     }
 
-    /** Takes the next bytes for a record, which {@link #fits}; returns its index in {@link #memory()}. */
+    /** Reserves the next bytes for a record, which {@link #fits}. Returns its index in {@link #memory()}. */
     public int add(int bytes) {
         int at = end;
         end += bytes;
@@ -71,8 +71,7 @@ public final class LogBuffer {
     }
 
     /**
-     * Takes a leader's frame as it is. It may be larger than this buffer: then it gets memory of its own until
-     * {@link #clear}.
+     * Takes a leader's frame unchanged. If it is larger than this buffer, it gets its own memory until {@link #clear}.
      */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
@@ -85,32 +84,30 @@ public final class LogBuffer {
         filled = true;
     }
 
-    /** Whether it has a leader's frame. */
     boolean filled() {
         return filled;
     }
 
-    /** The LSN of what lies at this index. */
+    /** Returns the LSN of the byte at this index. */
     public long lsn(int index) {
         return baseLsn + index;
     }
 
-    /** The memory, for absolute access. */
+    /** Returns the memory, for absolute access. */
     public ByteBuffer memory() {
         return memory;
     }
 
-    /** Size of the frame: its header and records. */
+    /** Returns the size of the frame: its header and records. */
     public int bytes() {
         return end;
     }
 
-    /** Where the frame starts in the log. */
     public long baseLsn() {
         return baseLsn;
     }
 
-    /** The first position behind the frame's last record. */
+    /** Returns the first LSN after the frame's last record. */
     public long endLsn() {
         return baseLsn + end;
     }
@@ -119,12 +116,12 @@ public final class LogBuffer {
         return records;
     }
 
-    /** Completes the frame. */
+    /** Completes the frame by writing its header. */
     void seal(int magic, long storeId, int term, FrameLayout.Link previous) {
         FrameLayout.seal(memory, magic, storeId, baseLsn, term, previous, payloadBytes(), records);
     }
 
-    /** The frame's bytes up to the end of its last block, ready to be written at its LSN. */
+    /** Returns the frame's bytes up to the end of its last block, ready to be written at its LSN. */
     ByteBuffer padded() {
         int padded = Blocks.roundUp(end);
         for (int i = end; i < padded; i += Long.BYTES) {
@@ -133,7 +130,7 @@ public final class LogBuffer {
         return memory.duplicate().position(0).limit(padded);
     }
 
-    /** Makes the buffer ready for another frame. */
+    /** Prepares the buffer for another frame. */
     public void clear() {
         memory = own;
         baseLsn = UNPLACED;

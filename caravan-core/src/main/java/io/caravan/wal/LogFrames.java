@@ -10,38 +10,43 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the frames of a log, whole or damaged: the one at a position, the one that follows another, the next valid one
- * wherever it is. Nothing that it finds is an error; its callers decide whether to refuse or to go on. It holds a window of
- * the log in memory: as much as it reads ahead, or the largest frame so far.
+ * Reads the frames of an intact or damaged log: the one at a position, the one that follows another, or the next valid
+ * one. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window of the
+ * log in memory, as large as its read-ahead or the largest frame so far.
  *
  * <p>For one thread.
  */
 public final class LogFrames {
-    /** In place of a position where there is none. */
+    /** Stands for a position that does not exist. */
     public static final long NOWHERE = -1;
 
-    /** Bytes to read ahead in a log to which nothing is written: few calls for small frames, in a processor's cache. */
+    /**
+     * The read-ahead for a log that is not being written: few calls for small frames, and it fits in a processor cache.
+     */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
-    /** No bytes to read ahead, for a log to which others write: each request reads the file again. */
+    /** No read-ahead, for a log that is being written: each request reads the file again. */
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;
-    /** Direct memory that a store with the default settings needs beside a log segment, with some to spare. */
+    /** Direct memory that a store with default settings needs in addition to a log segment, with a margin. */
     private static final int OTHER_MEBIBYTES = 16;
 
-    /** Finds the files that have the log's segments. */
+    /** Finds the files of the log segments. */
     @FunctionalInterface
     public interface Files {
-        /** The file of a segment, or null when it is not there. */
+        /** Returns the file of a segment, or null if it does not exist. */
         @Nullable
         StoreFile file(long segment) throws IOException;
     }
 
-    /** Takes the blocks in which no valid frame starts. */
+    /** Receives the blocks in which no valid frame starts. */
     @FunctionalInterface
     public interface PassedBlocks {
-        /** Nothing valid starts here; as much of it as it claims to have is in the window. */
+        /**
+         * Handles a block in which no valid frame starts. The window contains the bytes that its header claims, if they
+         * exist.
+         */
         void passed(long lsn) throws IOException;
     }
 
@@ -59,17 +64,17 @@ public final class LogFrames {
         this.readAheadBytes = readAheadBytes;
     }
 
-    /** The bytes that were read last; those of a position are at {@link #at}. */
+    /** Returns the bytes read last; {@link #at} returns the index of a position. */
     public ByteBuffer window() {
         return window;
     }
 
-    /** Index in the window of a position that was read last. */
+    /** Returns the index in the window of a position that was read last. */
     public int at(long lsn) {
         return (int) (lsn - windowLsn);
     }
 
-    /** Whether a valid frame starts here; all of it is then in the window. */
+    /** Whether a valid frame starts here. If so, the window contains all of it. */
     public boolean validAt(long lsn) throws IOException {
         if (!begunAt(lsn)) {
             return false;
@@ -81,14 +86,17 @@ public final class LogFrames {
                 && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
-    /** Whether something here says that it is the frame of this position; its header is then in the window. */
+    /** Whether a frame header that names this position is here. If so, the window contains it. */
     public boolean begunAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 && FrameLayout.magicAt(window, at(lsn))
                 && window.getLong(at(lsn) + FrameLayout.LSN) == lsn;
     }
 
-    /** The frame that follows another: at the position behind it, or first in the next segment; else nowhere. */
+    /**
+     * Returns the position of the frame that follows another: right after it, or first in the next segment. Otherwise
+     * returns {@link #NOWHERE}.
+     */
     public long following(long position, Link previous) throws IOException {
         if (followsAt(position, previous)) {
             return position;
@@ -97,7 +105,10 @@ public final class LogFrames {
         return followsAt(inNextSegment, previous) ? inNextSegment : NOWHERE;
     }
 
-    /** The frame at a position, or first in the next segment, whichever it follows; else nowhere. */
+    /**
+     * Returns the position of the valid frame here or first in the next segment, whichever frame it follows. Otherwise
+     * returns {@link #NOWHERE}.
+     */
     long firstFrom(long position) throws IOException {
         if (validAt(position)) {
             return position;
@@ -105,7 +116,7 @@ public final class LogFrames {
         return validAt(firstBehind(position)) ? firstBehind(position) : NOWHERE;
     }
 
-    /** The bytes of the valid frame that was read last. */
+    /** Returns the bytes of the valid frame read last. */
     ByteBuffer frameAt(long lsn) {
         int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
         return window.slice(at(lsn), bytes);
@@ -116,9 +127,10 @@ public final class LogFrames {
     }
 
     /**
-     * The first valid frame of a segment from a position on, whatever stands before it; else nowhere.
+     * Returns the first valid frame of a segment from a position, after any invalid bytes. Otherwise returns
+     * {@link #NOWHERE}.
      *
-     * @param term passes over frames of a lower one, which were cut off once
+     * @param term the minimum term; frames of a lower one are skipped, because they were cut off once
      */
     public long firstValid(long segment, long from, int term, PassedBlocks blocks) throws IOException {
         long end = geometry.startOf(segment + 1);
@@ -132,37 +144,39 @@ public final class LogFrames {
         return NOWHERE;
     }
 
-    /** Position of the first frame in the segment behind a position. */
+    /** Returns the position of the first frame in the segment after a position's. */
     public long firstBehind(long lsn) {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** How the frame behind the one that was read last names it. */
+    /** Returns the link by which the next frame names the one read last. */
     public Link linkOf(long lsn) {
         return FrameLayout.link(window, at(lsn));
     }
 
-    /** Position behind the valid frame that was read last. */
+    /** Returns the position after the valid frame read last. */
     public long positionBehind(long lsn) {
         return geometry.positionAfter(
                 lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
     }
 
-    /** Payload bytes that a frame here has by its header, if that is right and they are there; else 0. */
+    /** Returns the payload bytes that a frame here has by its header, if that is right and they exist; otherwise 0. */
     int claimedBytesAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), storeId, lsn))
                 : 0;
     }
 
-    /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
+    /**
+     * Returns the number of header fields that match the expected frame: most for a damaged one, few for other data.
+     */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 ? FrameLayout.fieldsRight(window, at(lsn), storeId, lsn, previous)
                 : 0;
     }
 
-    /** Gets so many bytes from a position on into the window; false when they are not there. */
+    /** Reads bytes from a position into the window. Returns false if they do not exist. */
     boolean read(long lsn, int bytes) throws IOException {
         if (readAheadBytes > 0 && lsn >= windowLsn && lsn + bytes <= windowLsn + window.limit()) {
             return true;

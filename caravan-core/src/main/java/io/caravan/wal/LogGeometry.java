@@ -4,8 +4,8 @@ import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
 
 /**
- * How the log lies in segment files: a log sequence number (LSN) is a byte position, segment n holds the positions from
- * n times its size on, and the first block of a segment is the file's header.
+ * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n holds the positions
+ * from n times its size, and its first block is the file header.
  */
 public record LogGeometry(int segmentBytes) {
     private static final int FRONT_SHARE = 16;
@@ -22,12 +22,12 @@ public record LogGeometry(int segmentBytes) {
         return segment * segmentBytes;
     }
 
-    /** Where a segment's first frame is. */
+    /** Returns the position of a segment's first frame. */
     public long firstFrame(long segment) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
     }
 
-    /** Bytes at a segment's start that appends may use though no segment behind it is ready. */
+    /** Returns the bytes at a segment's start that appends may use although no segment after it is ready. */
     public int frontBytes() {
         return segmentBytes / FRONT_SHARE;
     }
@@ -37,17 +37,23 @@ public record LogGeometry(int segmentBytes) {
         return offsetOf(lsn) < frontBytes();
     }
 
-    /** The most that the records of one frame can take: it fits a segment, and the buffer in which it is put together. */
+    /**
+     * Returns the maximum size of one frame's records: the frame must fit in a segment and in the buffer that builds
+     * it.
+     */
     public int maxRecordBytes(int bufferBytes) {
         return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
     }
 
-    /** Bytes from a position to its segment's end. */
+    /** Returns the bytes from a position to its segment's end. */
     public int remaining(long lsn) {
         return segmentBytes - offsetOf(lsn);
     }
 
-    /** Where the frame behind one that ends here can start: the next block, in the next segment if this one is full. */
+    /**
+     * Returns the position of the frame after one that ends here: the next block, or the next segment if this one is
+     * full.
+     */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);
         return offsetOf(block) == 0 ? firstFrame(segmentOf(block)) : block;

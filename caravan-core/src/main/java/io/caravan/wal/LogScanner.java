@@ -13,25 +13,31 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Visits the log's frames in order and finds its end. Refuses a log with damage.
+ * Visits the log's frames in order and finds its end. Refuses a damaged log.
  *
- * <p>The torn-tail rule. Frames follow each other block by block and, where the next one did not fit, at the start of
- * the next segment; each names the frame before it. Where no valid frame follows, the bytes are a torn tail (a frame
- * that a crash cut off, or nothing at all) only if no valid frame of this log stands anywhere behind. If one does, a
- * frame that was complete has been damaged, and opening would lose what followed: that is refused. There are two
- * exceptions. Where none of those behind says that the frames before it were forced, a power cut has taken one of the
- * frames since the last force, and the log ends before it. And a replica may be cut behind what it knows to be forced:
- * its group has what followed.
+ * <p>Frames follow each other block by block or, where the next one did not fit, at the start of the next segment. Each
+ * frame names the one before it.
+ *
+ * <p>The torn-tail rule: if no valid frame follows, the bytes are a torn tail only if no valid frame of this log exists
+ * anywhere after them. A torn tail is a frame that a crash cut off, or nothing at all. If a valid frame exists after
+ * them, a complete frame has been damaged. Opening would lose the frames that followed it, and is refused, with two
+ * exceptions:
+ * <ul>
+ *   <li>None of the later frames records that the frames before it were fsynced. Then a power failure took a frame
+ *     written after the last fsync, and the log ends before it.
+ *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends there, because its
+ *     group has the frames that followed.
+ * </ul>
  */
 public final class LogScanner {
 
-    /** Takes frames in order. */
+    /** Receives frames in order. */
     @FunctionalInterface
     public interface FrameVisitor {
         /**
-         * One valid frame. An {@link InvalidRecordException} comes out of the scan as the damage that it is.
+         * Visits a valid frame. The scan reports an {@link InvalidRecordException} as damage.
          *
-         * @param bytes has the whole frame
+         * @param bytes contains the entire frame
          * @param at index of the frame's header in them
          * @param lsn its position in the log
          */
@@ -39,32 +45,32 @@ public final class LogScanner {
     }
 
     /**
-     * Where the log ends.
+     * The end of the log.
      *
-     * @param position where the next frame would start
+     * @param position the position of the next frame
      * @param last the last frame
-     * @param frames how many valid frames there were
-     * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn
-     *     tail is not always seen
-     * @param gap whether valid frames stand behind the position that are no longer part of the log
-     * @param term the highest of all frames from the start on, those behind the position too
+     * @param frames the number of valid frames
+     * @param torn whether a crash cut off a frame at the position; its header may be lost, so a torn tail is not always
+     *     detected
+     * @param gap whether valid frames that are no longer part of the log exist after the position
+     * @param term the highest term of all frames from the start, including those after the position
      */
     public record End(long position, Link last, long frames, boolean torn, boolean gap, int term) {
-        /** Where nothing stands behind. */
+        /** Creates an end with no valid frames after it. */
         public End(long position, Link last, long frames, boolean torn) {
             this(position, last, frames, torn, false, last.term());
         }
     }
 
-    /** What stands behind the log's end: valid frames that are not older than its last one, and the highest term of all. */
+    /** The valid frames after the log's end that are not older than its last one, and the highest term of all. */
     private static final class Behind {
         final List<Long> valid = new ArrayList<>();
         int term;
     }
 
     /**
-     * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot
-     * be genuine, and checking them would sum the same bytes again and again.
+     * Torn frames may follow each other in a segment, but not overlap. If they claim more bytes than this many segments
+     * have, they cannot be genuine, and checking them would sum the same bytes again and again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -87,15 +93,15 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame from a position on. The segments from there on must be there without a gap.
+     * Visits every frame from a position. The segments from there must exist without a gap.
      *
-     * @param start where a frame starts, or the log's end
+     * @param start the position of a frame, or the log's end
      * @param previous the frame before it
-     * @param end the log must reach this position, or {@code start} when it is the same
-     * @param forced up to where a replica knows its log to be forced: behind that a power cut may have taken any frame.
-     *     Without it, the frames tell
-     * @throws CorruptStoreException when a damaged frame that was forced has valid ones behind it, or the log ends
-     *     before {@code end}
+     * @param end the position that the log must reach; may equal {@code start}
+     * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
+     *     have taken any frame. If it is empty, the frames themselves record this
+     * @throws CorruptStoreException if a damaged frame that was fsynced has valid ones after it, or the log ends before
+     *     {@code end}
      */
     public End scan(long start, Link previous, long end, OptionalLong forced, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
@@ -110,7 +116,7 @@ public final class LogScanner {
         return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term);
     }
 
-    /** Whether the frame that lacks where the log ends was forced once, as far as anybody can tell. */
+    /** Whether the frame missing at the log's end was ever fsynced, as far as can be determined. */
     private boolean wasForced(End found, List<Long> behind, OptionalLong forced) throws IOException {
         if (forced.isPresent()) {
             return found.position() < forced.getAsLong();
@@ -124,10 +130,10 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame up to a position that the log is known to reach; it may be written to behind that.
+     * Visits every frame up to a position that the log is known to reach. It may be written after that position.
      *
-     * @return how many frames there were
-     * @throws CorruptStoreException when one of them is damaged
+     * @return the number of frames
+     * @throws CorruptStoreException if one of them is damaged
      */
     public long scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, reached, visitor);
@@ -137,7 +143,7 @@ public final class LogScanner {
         return found.frames();
     }
 
-    /** Where the frames that follow each other from a position on end, whatever stands behind. */
+    /** Returns the end of the consecutive frames from a position, regardless of what follows. */
     public long endOfFrames(long start, Link previous, FrameVisitor visitor) throws IOException {
         return visitFrames(start, previous, Long.MAX_VALUE, visitor).position();
     }
@@ -200,7 +206,7 @@ public final class LogScanner {
     private void refuse(End found, long validLsn) throws IOException {
         long position = found.position();
         long damaged = damagedFrame(found, validLsn);
-        // Nothing tells which when the frame's header is gone altogether.
+        // If the frame's header is lost, it may have been at either position.
         boolean orSkipped = damaged == position && frames.firstBehind(position) < validLsn;
         String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
@@ -210,7 +216,10 @@ public final class LogScanner {
                         + " follows");
     }
 
-    /** Where the frame is that should follow: it may have skipped to the next segment, if that lies before what is known. */
+    /**
+     * Returns the position of the frame that should follow. That is the start of the next segment if it lies before the
+     * known position and has more matching fields.
+     */
     private long damagedFrame(End found, long known) throws IOException {
         long position = found.position();
         long skipped = frames.firstBehind(position);

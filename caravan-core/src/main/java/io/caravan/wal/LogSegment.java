@@ -7,11 +7,11 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * One open segment: a file for the flusher, which writes by its channel, and a mapping for readers, who must not touch
- * a channel, as an interrupt would close it.
+ * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must not
+ * use a channel, because an interrupt would close it.
  *
- * <p>A reader holds the lock for as long as it copies an entry. Whoever closes the segment takes the lock for good: it
- * waits for the readers that are copying, and later ones find the segment gone.
+ * <p>A reader holds the lock while it copies an entry. Closing the segment takes the lock permanently. It waits for
+ * readers that are copying, and later readers find the segment closed.
  */
 final class LogSegment {
     private final long number;
@@ -33,7 +33,7 @@ final class LogSegment {
         return file;
     }
 
-    /** Adds bytes to a buffer; false when the segment has been closed. */
+    /** Adds bytes to a buffer. Returns false if the segment is closed. */
     boolean copy(int offset, ByteBuffer target, int bytes) {
         long stamp = readers.tryReadLock();
         if (stamp == 0) {
@@ -47,7 +47,7 @@ final class LogSegment {
         }
     }
 
-    /** May be called again when it has failed. */
+    /** Closes the segment. May be called again after a failure. */
     void close() throws IOException {
         if (!readers.isWriteLocked()) {
             readers.writeLock();

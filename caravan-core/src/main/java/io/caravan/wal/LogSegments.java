@@ -18,24 +18,24 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log's segment files: preallocated ahead of need, recycled when no checkpoint needs them any more.
+ * The log's segment files: preallocated ahead of need, and recycled when no checkpoint needs them any more.
  *
- * <p>The files have consecutive numbers. What adds or removes some is called by one thread at a time (the provisioner);
- * lookups by any.
+ * <p>The files have consecutive numbers. One thread at a time (the provisioner's) calls the methods that add or remove
+ * files; any thread may call lookups.
  *
- * <p>A recycled file first gets its new name and then its new header, so a crash in between leaves a file whose header
- * names an older segment: recovery takes it for unused, which it is.
+ * <p>A recycled file first gets its new name and then its new header. A crash in between leaves a file whose header
+ * names an older segment, which recovery correctly treats as unused.
  */
 public final class LogSegments implements AutoCloseable {
     private final Storage storage;
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
-    /** Number of a file behind the last segment that a failed call may have left, or -1. */
+    /** Number of a file after the last segment that a failed call may have left, or -1. */
     private long leftover = -1;
 
     private @Nullable ForcedLsn forced;
-    /** The segment that was read last, which is mostly the one that is read next. It may have been closed. */
+    /** The segment that was read last, which is usually read next. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
 
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
@@ -48,7 +48,7 @@ public final class LogSegments implements AutoCloseable {
         return geometry;
     }
 
-    /** Opens an existing segment file without looking into it. */
+    /** Opens an existing segment file without checking it. */
     public void open(long segment) throws IOException {
         StoreFile file = storage.open(FileNames.LOG.of(segment));
         try {
@@ -59,7 +59,6 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Checks an open segment's size. */
     public void checkSize(long segment) throws IOException {
         StoreFile file = file(segment);
         if (file.size() != geometry.segmentBytes()) {
@@ -70,7 +69,6 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Checks an open segment's header. */
     public void checkHeader(long segment) throws IOException {
         StoreFile file = file(segment);
         ByteBuffer block = newBlock();
@@ -78,12 +76,12 @@ public final class LogSegments implements AutoCloseable {
         FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, fields(segment), file.path());
     }
 
-    /** Whether the segment's file is there. */
+    /** Whether the segment is open. */
     public boolean ready(long segment) {
         return files.containsKey(segment);
     }
 
-    /** The file of a segment that is there. */
+    /** Returns the file of an open segment. */
     public StoreFile file(long segment) {
         LogSegment found = files.get(segment);
         if (found == null) {
@@ -92,7 +90,7 @@ public final class LogSegments implements AutoCloseable {
         return found.file();
     }
 
-    /** Adds what the log has from a position on to a buffer; false when it is no longer there. */
+    /** Adds log bytes from a position to a buffer. Returns false if the log no longer has them. */
     public boolean copy(long lsn, ByteBuffer target, int bytes) {
         long number = geometry.segmentOf(lsn);
         LogSegment last = lastRead;
@@ -107,7 +105,7 @@ public final class LogSegments implements AutoCloseable {
         return true;
     }
 
-    /** The path of a segment's file, whether it is there or not. */
+    /** Returns the path of a segment's file, whether it exists or not. */
     public String describe(long segment) {
         return storage.describe(FileNames.LOG.of(segment));
     }
@@ -124,12 +122,15 @@ public final class LogSegments implements AutoCloseable {
         return files.lastKey();
     }
 
-    /** Numbers of the segments that are there from one on, ascending; there may be gaps. */
+    /** Returns the numbers of the open segments from this one, ascending, possibly with gaps. */
     public List<Long> from(long segment) {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
+    /**
+     * Creates the segment after the last, or segment 0. Its space is allocated and filled with zeros, and its name is
+     * durable.
+     */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
@@ -146,7 +147,10 @@ public final class LogSegments implements AutoCloseable {
         leftover = -1;
     }
 
-    /** Renames the oldest segment, which nothing needs, to be the one behind the last. May be called again when it has failed. */
+    /**
+     * Renames the oldest segment, which no checkpoint needs, to be the one after the last. May be called again after a
+     * failure.
+     */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
@@ -161,7 +165,7 @@ public final class LogSegments implements AutoCloseable {
         leftover = -1;
     }
 
-    /** Deletes the oldest segment, which nothing needs. May be called again when it has failed. */
+    /** Deletes the oldest segment, which no checkpoint needs. May be called again after a failure. */
     public void deleteFirst() throws IOException {
         long oldest = closeFirst();
         deleteIfThere(oldest);
@@ -182,19 +186,19 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Writes the header of a segment without frames once more, and forces it. */
+    /** Writes the header of a segment without frames again, and fsyncs it. */
     public void finishAnew(long segment) throws IOException {
         writeHeader(file(segment), segment);
     }
 
     /**
-     * Makes the log durable up to its end, as it was read. A process that was killed may have left frames in the operating
-     * system's memory, and if a force of its had failed, a second one would not notice (Rebello et al., "Can Applications
-     * Recover from fsync Failures?", ATC 2020). So those that it did not know to be forced are written again, byte for
-     * byte. None of them was acknowledged as forced.
+     * Makes the log durable up to its end, as it was read. A killed process may have left frames in the page cache. If
+     * one of its fsyncs had failed, a second fsync would not report that (Rebello et al., "Can Applications Recover
+     * from fsync Failures?", ATC 2020). Frames that it did not record as fsynced are therefore written again, byte for
+     * byte. None of them was acknowledged as fsynced.
      *
-     * @param start of the log that is needed
-     * @throws IOException when the disk fails, or the frames are not what they were when they were read
+     * @param start the first position of the log that is needed
+     * @throws IOException if the disk fails, or the frames have changed since they were read
      */
     public void settle(long start, LogScanner.End end) throws IOException {
         ForcedLsn opened = ForcedLsn.open(storage, storeId);
@@ -208,7 +212,7 @@ public final class LogSegments implements AutoCloseable {
         opened.put(end.position());
     }
 
-    /** Writes the frames from a position on again, from the bytes that are checked: they may be gone when they are read once more. */
+    /** Writes the frames from a position again, from the checked bytes: another read may no longer return them. */
     private void writeAgain(long from, LogScanner.End end) throws IOException {
         LogFrames frames = new LogFrames(
                 geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.READ_AHEAD_BYTES);
@@ -229,19 +233,19 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Notes that the log is forced up to this position, for an opening after the process is killed. */
+    /** Records that the log is fsynced up to this position, for the next opening after the process is killed. */
     void forcedUpTo(long lsn) throws IOException {
         if (forced != null) {
             forced.put(lsn);
         }
     }
 
-    /** The frame at this position, as the one behind it names it. */
+    /** Returns the link by which the next frame names the frame at this position. */
     public Link link(long lsn) throws IOException {
         return FrameLayout.link(header(lsn), 0);
     }
 
-    /** LSN of the frame before the one at this position. */
+    /** Returns the LSN of the frame before the one at this position. */
     public long previousLsn(long lsn) throws IOException {
         return header(lsn).getLong(FrameLayout.PREVIOUS_LSN);
     }
@@ -252,7 +256,7 @@ public final class LogSegments implements AutoCloseable {
         return frame.flip();
     }
 
-    /** Deletes the last segment, in which nothing is. First removes a file that a failed call has left behind it. */
+    /** Deletes the last segment, which has no frames. First removes a file that a failed call has left after it. */
     public void discard(long segment) throws IOException {
         if (leftover > segment) {
             deleteIfThere(leftover);

@@ -7,30 +7,30 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes frames and forces them; used by the flusher only, but where it says otherwise.
+ * Writes and fsyncs frames. Used by one flush at a time, except where a method says otherwise.
  *
- * <p>A frame is one positional write at the position that its LSN says, from the start of a block, so a block that was
- * written is never written again. A force covers every segment written since the last one.
+ * <p>A frame is one positional write at its LSN, from the start of a block, so a block is written only once. An fsync
+ * covers every segment written since the last one.
  */
 public final class LogWriter {
     private static final long NONE = -1;
 
     private final LogSegments segments;
     private final long storeId;
-    /** The term of this writer's own frames: higher than that of any frame before. */
+    /** The term of this writer's own frames, higher than that of any earlier frame. */
     private int term;
 
     private Link last;
-    /** Where the last frame ends. */
+    /** End of the last frame. */
     private long position;
-    /** The oldest segment with frames that are not forced; a forced segment may be recycled at any time. */
+    /** The oldest segment with frames that are not fsynced. An fsynced segment may be recycled at any time. */
     private long firstUnforcedSegment = NONE;
 
     private long lastWrittenSegment = NONE;
 
     private volatile @Nullable IOException forceFailure;
 
-    /** A writer that goes on where a recovery ended, once the log is forced up to there. */
+    /** Creates a writer that continues where a recovery ended, once the log is fsynced up to there. */
     public LogWriter(LogSegments segments, long storeId, LogScanner.End end) {
         this.segments = segments;
         this.storeId = storeId;
@@ -42,7 +42,7 @@ public final class LogWriter {
     /**
      * Completes a frame that follows the one written last. Returns its bytes up to the end of its last block.
      *
-     * @param alone whether nobody else has the frames: then this one says whether all before it are forced
+     * @param alone whether no other node has the frames; only then the frame records whether all before it are fsynced
      */
     public ByteBuffer seal(LogBuffer frame, boolean alone) {
         if (!frame.filled()) {
@@ -53,7 +53,7 @@ public final class LogWriter {
         return frame.padded();
     }
 
-    /** Hands a sealed frame to the operating system. Returns the bytes written. */
+    /** Writes a sealed frame to the operating system. Returns the number of bytes written. */
     public int write(LogBuffer frame, ByteBuffer sealed) throws IOException {
         long lsn = frame.baseLsn();
         LogGeometry geometry = segments.geometry();
@@ -70,7 +70,7 @@ public final class LogWriter {
         return count;
     }
 
-    /** Returns when every frame written so far is durable. */
+    /** Makes every frame written so far durable. */
     public void force() throws IOException {
         requireForcesWork();
         if (firstUnforcedSegment == NONE) {
@@ -80,7 +80,7 @@ public final class LogWriter {
             for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
                 segments.file(segment).force();
             }
-            // A force by another handle may have failed meanwhile.
+            // An fsync through another file handle may have failed in the meantime.
             requireForcesWork();
             segments.forcedUpTo(position);
         } catch (IOException failed) {
@@ -91,14 +91,14 @@ public final class LogWriter {
     }
 
     /**
-     * A force of the log's files has failed, this writer's or somebody else's, so what this writer has not forced may never
-     * come to the disk: its forces fail as that one did from here on. On any thread.
+     * Records that an fsync of the log's files failed, in this or another thread. Frames that this writer has not
+     * fsynced may never reach the disk, so its later fsyncs fail with the same error. On any thread.
      */
     public void forceFailed(IOException failure) {
         forceFailure = failure;
     }
 
-    /** Throws what a force of the log has failed with, if one has. On any thread. */
+    /** Throws the error of a failed fsync of the log, if any. On any thread. */
     public void requireForcesWork() throws IOException {
         IOException failure = forceFailure;
         if (failure != null) {
@@ -106,7 +106,7 @@ public final class LogWriter {
         }
     }
 
-    /** Whether a force of the log has failed. On any thread. */
+    /** Whether an fsync of the log has failed. On any thread. */
     public boolean forceHasFailed() {
         return forceFailure != null;
     }

@@ -39,7 +39,7 @@ final class ArchivingServer implements AutoCloseable {
         return new ArchivingServer(work, List.of("--archive", "none"));
     }
 
-    /** Starts a server that archives to a folder. */
+    /** Starts a server that archives to a directory. */
     static ArchivingServer toFolder(Path work, Path archive, String after) throws IOException {
         return new ArchivingServer(work, options("file:" + archive, after));
     }
@@ -100,7 +100,7 @@ final class ArchivingServer implements AutoCloseable {
         }
     }
 
-    /** Stops it. */
+    /** Stops the server. */
     void stop() throws IOException {
         process.terminate();
     }

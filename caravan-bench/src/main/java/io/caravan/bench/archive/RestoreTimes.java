@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** How long it takes to restore a whole store from a folder. */
+/** The time to restore an entire store from a directory. */
 final class RestoreTimes implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -50,7 +50,7 @@ final class RestoreTimes implements Measure {
         }
     }
 
-    /** All runs share one archive. */
+    /** Creates the archive, which all runs share. */
     private void prepare(Turn turn, Path archive) throws IOException {
         turn.say("archiving " + count + " documents to restore");
         Path work = Files.createTempDirectory(turn.work(), "prepare");

@@ -12,15 +12,15 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * Measures how long the SDK takes to put two objects a document, one after the other, with a number of documents at a
- * time.
+ * Measures the time in which the SDK puts two objects a document, one after the other, for several documents
+ * concurrently.
  *
  * @param snapshotBytes size of the first of them
  * @param manifestBytes size of the second
  */
 record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurrency) {
 
-    /** Puts all objects; returns how long that took. */
+    /** Puts all objects; returns the time taken. */
     long run(Bucket bucket) throws IOException {
         byte[] snapshot = new byte[snapshotBytes];
         byte[] manifest = new byte[manifestBytes];

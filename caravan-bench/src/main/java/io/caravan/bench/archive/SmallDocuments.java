@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 /**
  * Many documents of 20 incompressible values.
  *
- * @param count of the documents
+ * @param count number of documents
  */
 record SmallDocuments(int count) {
     static final int VALUES = 20;

@@ -14,8 +14,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code scripts/bench cluster}: what it costs to keep documents on three hosts, how long a lost leader is missed, and how
- * long a host takes to come back.
+ * {@code scripts/bench cluster}: measures the cost of three nodes, the time to replace a lost leader, and the time that
+ * a node takes to rejoin.
  */
 @Command(
         name = "cluster",
@@ -37,7 +37,7 @@ public final class ClusterCommand implements Callable<Integer> {
     private static final int REJOIN_MB = 1_000;
     private static final int QUICK_REJOIN_MB = 8;
 
-    /** What can be measured, in order. */
+    /** The measurements, in order. */
     enum Part {
         RATES,
         WRITER,

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A system to measure.
  *
- * @param name in a table
- * @param durability what is guaranteed of an append when it is counted
- * @param missing why it cannot run here; null when it can
- * @param confirmation the command that is sent behind appends, and answers 1 or more when they are as durable; none when
- *     their own answers say so
+ * @param name name in a table
+ * @param durability guarantee of an append when it is counted
+ * @param missing reason why it cannot run here; null when it can
+ * @param confirmation command that is sent after appends, and replies with 1 or more when they are as durable; empty
+ *     when the replies to the appends confirm this
  */
 record Contestant(
         String name, String durability, @Nullable String missing, List<String> confirmation, Starter starter) {
@@ -31,7 +31,7 @@ record Contestant(
     private static final String WAIT_MILLIS = "60000";
     private static final int WARM_UP_CONNECTIONS = 50;
     private static final int WARM_UP_DEPTH = 16;
-    /** Three JVMs on a few cores have compiled what they need no sooner. */
+    /** Shorter times are too short for three JVMs on a few cores to compile their code. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);
@@ -44,7 +44,7 @@ record Contestant(
 
     /** A running system; closing it kills its processes and deletes their files. */
     interface Running extends AutoCloseable {
-        /** Where clients append at present. */
+        /** The present address for appends. */
         InetSocketAddress address() throws IOException, InterruptedException;
 
         @Override
@@ -94,7 +94,9 @@ record Contestant(
         };
     }
 
-    /** Starts the system, runs the task, and stops the system; when it cannot run here, the results say why. */
+    /**
+     * Starts the system, runs the task, and stops the system; when it cannot run here, the results contain the reason.
+     */
     void run(Turn turn, String workload, Results results, Task task) throws IOException, InterruptedException {
         if (missing != null) {
             results.absent(workload, name, missing);
@@ -106,12 +108,15 @@ record Contestant(
         }
     }
 
-    /** Appends of this value, so many together, which are answered when they are as durable as promised. */
+    /**
+     * Appends of this value, in batches of {@code together}, whose replies arrive when they have the guaranteed
+     * durability.
+     */
     RespAppends appends(byte[] value, int together) {
         return new RespAppends(value, together, confirmation);
     }
 
-    /** Has a server that was just started do for a while what is measured next. */
+    /** Warms up a server that was just started, by appends like those that are measured next. */
     void warmUp(InetSocketAddress server, boolean quick) throws IOException {
         new ClosedLoop(appends(new byte[VALUE_BYTES], WARM_UP_DEPTH), WARM_UP_CONNECTIONS, 1, LISTS)
                 .run(server, quick ? QUICK_WARM_UP : WARM_UP)

@@ -17,10 +17,10 @@ final class Copies {
     private Copies() {}
 
     /**
-     * Copies a file of random bytes, which was just written, so many times, one after the other.
+     * Copies a file of random bytes, which was just written, several times, one after the other.
      *
-     * @param bytes at least; whole mebibytes are copied
-     * @return nanoseconds, until the last copy is forced
+     * @param bytes minimum size, which is rounded up to mebibytes
+     * @return nanoseconds, until the last copy is fsynced
      */
     static long nanos(Path work, long bytes, int copies) throws IOException {
         Path folder = Files.createTempDirectory(work, "copies");
@@ -58,7 +58,7 @@ final class Copies {
         }
     }
 
-    /** A new file, which is forced when it is closed. */
+    /** A new file, which is fsynced when it is closed. */
     private static final class Writer implements AutoCloseable {
         private final FileChannel channel;
         private final ProgressLine progress = new ProgressLine(System.err);

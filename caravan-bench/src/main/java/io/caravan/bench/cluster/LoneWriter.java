@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** How long one writer waits, who appends one value after the other, beside what the machine takes for it by hand. */
+/** The latency of one writer that appends one value after the other, and for comparison that of the plain I/O. */
 final class LoneWriter implements Measure {
     private static final String WORKLOAD = "RPUSH, one writer";
     private static final int APPENDS = 2_000;
@@ -58,7 +58,7 @@ final class LoneWriter implements Measure {
         return () -> left.getAndDecrement() > 0;
     }
 
-    /** The median of a force twice, and of a round trip once: the leader's force, and a follower's behind it. */
+    /** Twice the median of an fsync, and the median of a round trip: the leader's fsync, and then a follower's. */
     private Measurement byHand(Turn turn) throws IOException {
         double forceMicros;
         try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, appends)) {

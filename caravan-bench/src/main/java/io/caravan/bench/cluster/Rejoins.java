@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long a host takes to come back that was down while the others took much, beside copying as many bytes twice: it
- * needs them in its Raft log and in its store.
+ * The time that a node takes to rejoin after it was down during many writes. It is compared with copying as many bytes
+ * twice, because the node needs them in its Raft log and in its store.
  */
 final class Rejoins implements Measure {
     private static final Figure ANSWERS_AFTER = new Figure("answers after, seconds", "%,.1f");
@@ -32,14 +32,14 @@ final class Rejoins implements Measure {
     private static final int VALUE_BYTES = 4096;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** Less of the Raft log than the host lacks, so that it must be sent files. */
+    /** Makes the others keep less of the Raft log than the node lacks, so that it must receive a snapshot. */
     private static final int PARTS_KEPT = 16;
 
     private static final long LEAST_KEPT = 1 << 20;
 
     private final long bytes;
     private final String workload;
-    /** Of which the first keeps enough of the Raft log, by default, and the second too little. */
+    /** The options of two runs: the first keeps enough of the Raft log, by default, and the second too little. */
     private final List<List<String>> settings;
 
     private final Results results = new Results();
@@ -83,7 +83,10 @@ final class Rejoins implements Measure {
         }
     }
 
-    /** On a busy machine another host may lead before all is appended; what was under way then may be missing. */
+    /**
+     * Appends all bytes. On a busy machine, the leader may change before the end, and appends in flight may then be
+     * missing.
+     */
     private void append(ThreeHosts hosts, Duration patience) throws IOException, InterruptedException {
         ProgressLine progress = new ProgressLine(System.err);
         AtomicLong left = new AtomicLong(bytes);

@@ -26,12 +26,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A cluster of three hosts, each in a process of its own, with default settings unless others are given. */
+/** A cluster of three nodes, each in its own process, with default settings unless others are given. */
 final class ThreeHosts implements Contestant.Running {
     static final String NAME = "Caravan, three hosts";
     static final String DURABILITY = "forced by two of three hosts before the answer";
 
-    /** For hosts on one machine, whose messages need no time on the way. */
+    /** For nodes on one machine, whose messages have no network delay. */
     static final String ELECTION = "300ms";
 
     private static final List<String> IDS = List.of("a", "b", "c");
@@ -40,7 +40,7 @@ final class ThreeHosts implements Contestant.Running {
     private static final String BEHIND = "cluster_behind_entries";
     private static final String COMMITTED = "cluster_committed_entries";
 
-    /** In the log of a host that was behind what the others keep of the Raft log. */
+    /** Text in the log of a node that lagged by more than the others keep of the Raft log. */
     private static final String GOT_FILES = "has the files of host";
 
     private final Path directory;
@@ -55,12 +55,12 @@ final class ThreeHosts implements Contestant.Running {
         this.file = directory.resolve("cluster.properties");
     }
 
-    /** Starts the hosts, and returns when one leads and all know it. */
+    /** Starts the nodes, and returns when one leads and all know the leader. */
     static ThreeHosts start(Path work) throws IOException, InterruptedException {
         return start(work, List.of());
     }
 
-    /** As {@link #start(Path)}, with these options of {@code serve} for each host. */
+    /** Starts the nodes as {@link #start(Path)} does, with these options of {@code serve} for each. */
     static ThreeHosts start(Path work, List<String> settings) throws IOException, InterruptedException {
         ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), settings);
         try {
@@ -105,7 +105,7 @@ final class ThreeHosts implements Contestant.Running {
         processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
     }
 
-    /** Where the host that leads is; waits for one. */
+    /** Returns the address of the leader; waits for one. */
     @Override
     public InetSocketAddress address() throws IOException, InterruptedException {
         return Objects.requireNonNull(addresses.get(leader()));
@@ -124,7 +124,7 @@ final class ThreeHosts implements Contestant.Running {
         throw new IOException("no host of the cluster leads after 120 s; their logs are in " + directory);
     }
 
-    /** Waits until all hosts follow one leader and have what is committed. */
+    /** Waits until all nodes follow one leader and have all committed entries. */
     void awaitAll() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!together(leader())) {
@@ -143,7 +143,7 @@ final class ThreeHosts implements Contestant.Running {
                         && !info.contains("cluster_log_entries:0\r\n"));
     }
 
-    /** What a host tells of the cluster; nothing when it does not answer. */
+    /** Returns a node's information about the cluster; empty when the node does not reply. */
     private String info(String id) {
         ChildProcess process = processes.get(id);
         if (process == null || !process.alive()) {
@@ -160,9 +160,9 @@ final class ThreeHosts implements Contestant.Running {
     }
 
     /**
-     * Kills the leader, and appends at the others until one answers; then starts it again, and waits for it.
+     * Kills the leader, and appends at the others until one replies; then starts it again, and waits for it.
      *
-     * @return how long that took from the kill to the answer, in nanoseconds
+     * @return the time from the kill to the reply, in nanoseconds
      */
     long killLeader() throws IOException, InterruptedException {
         String killed = leader();
@@ -178,7 +178,10 @@ final class ThreeHosts implements Contestant.Running {
         return nanos;
     }
 
-    /** Asks each host over and over, as a client of its own: one that hangs must not keep another's answer waiting. */
+    /**
+     * Queries each node repeatedly, with a client for each, so that a node that hangs does not delay the reply of
+     * another.
+     */
     private long firstAnswer(List<InetSocketAddress> hosts, long start) throws IOException, InterruptedException {
         CompletableFuture<Long> answered = new CompletableFuture<>();
         for (InetSocketAddress host : hosts) {
@@ -208,7 +211,7 @@ final class ThreeHosts implements Contestant.Running {
         }
     }
 
-    /** Appends once, and returns whether that was answered. */
+    /** Appends once, and returns whether that succeeded. */
     private static boolean append(InetSocketAddress host) {
         try (RespConnection connection = new RespConnection(host)) {
             connection.call(RespConnection.ascii("RPUSH"), RespConnection.ascii("takeovers"), new byte[1]);
@@ -219,15 +222,16 @@ final class ThreeHosts implements Contestant.Running {
     }
 
     /**
-     * How a host came back.
+     * The result of a rejoin.
      *
-     * @param answeredNanos from its start until it answered
-     * @param nanos from its start until it had applied everything that was committed before
-     * @param gotFiles whether it was sent the files of the host that leads, and not only what it lacks of the Raft log
+     * @param answeredNanos time from the start of the node until it replied
+     * @param nanos time from the start of the node until it had applied all entries that were committed before
+     * @param gotFiles whether it received a snapshot from the leader, and not only the part of the Raft log that it
+     *     lacked
      */
     record Return(long answeredNanos, long nanos, boolean gotFiles) {}
 
-    /** Kills a host that follows, and returns its id. The other two go on. */
+    /** Kills a follower, and returns its id. The other two continue. */
     String killFollower() throws IOException, InterruptedException {
         String leader = leader();
         String killed =
@@ -237,9 +241,9 @@ final class ThreeHosts implements Contestant.Running {
     }
 
     /**
-     * Starts a host that was killed, and waits until it has applied everything that is committed now.
+     * Starts a node that was killed, and waits until it has applied everything that is committed now.
      *
-     * @param patience after so long it fails
+     * @param patience time limit, after which it fails
      */
     Return startAgain(String id, Duration patience) throws IOException, InterruptedException {
         long committed = number(info(leader()), COMMITTED);
@@ -266,13 +270,13 @@ final class ThreeHosts implements Contestant.Running {
                 + host.output());
     }
 
-    /** A number that a host tells of the cluster; -1 when it does not. */
+    /** Returns a number from a node's information about the cluster; -1 when it is absent. */
     private static long number(String info, String name) {
         Matcher found = Pattern.compile(name + "[:=](\\d+)").matcher(info);
         return found.find() ? Long.parseLong(found.group(1)) : -1;
     }
 
-    /** Kills the hosts, because their data is no longer needed. */
+    /** Kills the nodes, because their data is no longer needed. */
     @Override
     public void close() throws IOException {
         for (ChildProcess process : processes.values()) {

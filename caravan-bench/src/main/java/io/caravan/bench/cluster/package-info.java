@@ -1,6 +1,6 @@
 /**
- * Measures a cluster of three hosts, each in a process of its own on this machine, beside one host alone and beside Redis
- * with two replicas: {@link io.caravan.bench.cluster.ClusterCommand}.
+ * Measures a cluster of three nodes, each in its own process on this machine, and for comparison a single server, and
+ * Redis with two replicas: {@link io.caravan.bench.cluster.ClusterCommand}.
  */
 @NullMarked
 package io.caravan.bench.cluster;

@@ -20,14 +20,14 @@ final class AsyncAppends {
     }
 
     /**
-     * How the store batched.
+     * The batches of the store.
      *
      * @param appends total number of appends
-     * @param forces number of forces of the log
+     * @param forces number of fsyncs of the log
      */
     record Batches(int appends, long forces, long logBytes) {}
 
-    /** The result, and how the store batched, so that the same can be done by hand. */
+    /** The result, and the batches of the store, so that the same can be done by hand. */
     record Outcome(Measurement measurement, Batches batches) {}
 
     Outcome run(ListStore store) throws IOException {
@@ -44,7 +44,7 @@ final class AsyncAppends {
         });
         store.flush();
         long nanos = System.nanoTime() - pace.startNanos();
-        // A flush is counted after it is acknowledged, so a second one makes sure that the last one is counted.
+        // A flush is counted after it is acknowledged, so the second one ensures that the last one is counted.
         store.flush();
         StoreStats after = store.stats();
         Batches batches =

@@ -9,9 +9,9 @@ import java.util.Collections;
 import java.util.List;
 import org.knowm.xchart.CategoryChart;
 
-/** Bars of medians: a group for each figure, with a bar for each system that has all figures. */
+/** Bars of medians: a group for each measured quantity, with a bar for each system that has all of them. */
 public final class Bars {
-    /** Gives the smallest bar some height. */
+    /** The start of a logarithmic axis relative to the smallest bar, so that this bar has some height. */
     private static final double BELOW_LEAST = 0.8;
 
     private final CategoryChart chart;
@@ -24,10 +24,10 @@ public final class Bars {
         chart.getStyler().setYAxisDecimalPattern("#,##0.#");
     }
 
-    /** The source of a group's figures. */
+    /** The source of a group's numbers. */
     private record Group(String label, Results results, String workload, Figure figure) {}
 
-    /** Call it for all groups before adding a system. */
+    /** Adds a group. Call it for all groups before adding a system. */
     public Bars group(String label, Results results, String workload, Figure figure) {
         groups.add(new Group(label, results, workload, figure));
         return this;

@@ -19,7 +19,7 @@ public final class Contest {
         this.results = results;
     }
 
-    /** The contestants in this turn's order. */
+    /** Runs the contestants in this turn's order. */
     public void run(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         for (Contestant contestant : turn.inTurn(contestants)) {
             turn.say(workload + ": " + contestant.system() + ", " + contestant.durability());
@@ -27,7 +27,7 @@ public final class Contest {
         }
     }
 
-    /** Runs everything once to warm up the compiler, and discards the figures. */
+    /** Runs everything once to warm up the compiler, and discards the results. */
     static void warmUp(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         turn.say("warming up");
         new Contest("warm-up", new Results()).runAll(turn, contestants);

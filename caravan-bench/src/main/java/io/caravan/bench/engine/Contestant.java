@@ -7,8 +7,8 @@ import java.nio.file.Path;
 /**
  * One way to run a workload.
  *
- * @param system what runs it
- * @param durability what was guaranteed of an append when it was counted
+ * @param system name of the system
+ * @param durability guarantee of an append when it was counted
  */
 public record Contestant(String system, String durability, Work work) {
     public static final String CARAVAN = "Caravan";

@@ -7,7 +7,7 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Only copies the values in memory: the upper bound of any store. */
+/** Copies the values in memory only: the upper bound of any store. */
 final class CopiedValues {
     static final String SYSTEM = Charts.MACHINE + ", values copied in memory";
     static final String DURABILITY = "nothing stored";

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench engine}: the embedded store, beside other stores and by hand. */
+/** {@code scripts/bench engine}: measures the embedded store, compared with other stores and with plain I/O. */
 @Command(
         name = "engine",
         mixinStandardHelpOptions = true,

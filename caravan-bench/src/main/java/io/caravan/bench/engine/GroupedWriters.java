@@ -23,7 +23,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Writers that each wait for an acknowledgement, on stores of several groups; and as many files forced by hand. */
+/**
+ * Writers that each wait for an acknowledgement, on stores with several shards; and as many files with plain fsyncs.
+ */
 final class GroupedWriters implements Measure {
     private static final int WRITERS = 64;
     private static final List<Integer> GROUPS = List.of(1, 2, 4);
@@ -39,8 +41,8 @@ final class GroupedWriters implements Measure {
     /**
      * Creates the measure.
      *
-     * @param millis that each store has
-     * @param forces of the disk, of each file
+     * @param millis time for each store
+     * @param forces number of fsyncs of each file
      */
     GroupedWriters(Stores stores, Workload workload, int millis, int forces) {
         this.stores = stores;
@@ -82,7 +84,7 @@ final class GroupedWriters implements Measure {
         }
     }
 
-    /** Each file by a thread of its own, all at the same time. */
+    /** Fsyncs each file on a thread of its own, all at the same time. */
     private Measurement force(Path directory, int files) throws IOException, InterruptedException {
         Directories.create(directory);
         ExecutorService threads = Executors.newFixedThreadPool(files);

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench groups}: what several groups, each with a log of its own, gain on this machine's disk. */
+/** {@code scripts/bench groups}: measures the gain of several shards, each with its own log, on this machine's disk. */
 @Command(
         name = "groups",
         mixinStandardHelpOptions = true,

@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Values from 4 KiB to 256 KiB: forced bytes a second, beside the disk's own rate with forces of the same size. */
+/**
+ * Values from 4 KiB to 256 KiB: fsynced bytes a second, compared with the disk's own rate for fsyncs of the same size.
+ */
 final class LargeValues implements Measure {
     private static final String NOTES =
             "One producer, acknowledgements by callbacks, everything forced. The machine's row is one thread that"
@@ -59,7 +61,7 @@ final class LargeValues implements Measure {
         }
     }
 
-    /** Both stores and the disk, for one size. */
+    /** Measures both stores and the disk, for one size. */
     private final class SizeRun {
         private final Size size;
         private Batches batches = new Batches(0, 1, ForceProbe.SMALL_BLOCK_BYTES);

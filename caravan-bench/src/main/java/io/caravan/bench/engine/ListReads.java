@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Reads whole lists that are in memory. The stores are filled in the first turn and reopened in each, because filling
- * takes longer than everything else.
+ * Reads complete lists that are in memory. The stores are filled in the first turn and reopened in each, because
+ * filling takes longer than everything else.
  */
 final class ListReads implements Measure {
     private static final String NOTES =

@@ -12,11 +12,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Reads whole lists in scattered order, with one or more threads, until all have been read or the time is up. */
+/** Reads complete lists in scattered order, with one or more threads, until all have been read or the time is up. */
 final class ReadPass {
     private static final double BYTES_PER_GB = 1e9;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** Has no common factor with the numbers of lists, so that steps of this size visit all lists. */
+    /** A step without a common factor with the numbers of lists, so that it visits all lists. */
     private static final long STEP = 7_919;
 
     private final int lists;
@@ -34,7 +34,7 @@ final class ReadPass {
         PeerReader open() throws IOException;
     }
 
-    /** Counts what was read and looks at each value's length and last byte. */
+    /** Counts the values read, and checks the length and last byte of each. */
     private static final class Sum implements PeerReader.Sink {
         private long values;
         private long bytes;
@@ -95,7 +95,7 @@ final class ReadPass {
 
     private void readLists(PeerReader reader, Sum sum, int first, int threads, long start) throws IOException {
         int done = 0;
-        // One at least, however late this thread has begun: nothing read is no rate.
+        // At least one list, however late this thread has begun, because no reads give no rate.
         for (int i = first; i < lists && (done == 0 || System.nanoTime() - start < limitNanos); i += threads) {
             reader.read(i * STEP % lists, sum);
             done++;

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Creates the stores to measure, with all settings but the durability at their defaults. Quick runs use small files,
+ * Creates the stores to measure, with all settings except the durability at their defaults. Quick runs use small files,
  * because creating 128 MiB of them takes longer than the rest of the run.
  */
 public final class Stores {
@@ -20,8 +20,8 @@ public final class Stores {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * For appends that nothing waits for. Throws a failure, so that it is logged; the next flush reports it. One for all,
-     * so that nothing is allocated for each.
+     * A callback for appends without a waiting caller. Throws a failure, so that it is logged; the next flush reports
+     * it. Shared, so that appends allocate no callbacks.
      */
     public static final WriteCallback NOBODY = new WriteCallback() {
         @Override
@@ -42,7 +42,7 @@ public final class Stores {
         this.quick = quick;
     }
 
-    /** Whether the figures do not matter, so that no warm-up is needed. */
+    /** Whether the results do not matter, so that no warm-up is needed. */
     boolean quick() {
         return quick;
     }
@@ -51,7 +51,7 @@ public final class Stores {
         return DurableListStore.open(config(directory, durability).build());
     }
 
-    /** The settings of such a store, for whoever changes others as well. */
+    /** The settings of such a store, for callers that also change others. */
     public StoreConfig.Builder config(Path directory, Durability durability) {
         StoreConfig.Builder config = StoreConfig.builder(directory).durability(durability);
         return quick ? config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES) : config;
@@ -65,7 +65,7 @@ public final class Stores {
         for (long id = 0; id < Workload.IDS; id++) {
             store.delete(id, NOBODY);
         }
-        // Space is freed once the deletion is forced; below SYNC only a checkpoint forces.
+        // Space is freed once the deletion is fsynced; below SYNC only a checkpoint does that.
         store.checkpoint();
         long start = System.nanoTime();
         while (store.stats().heap().usedBytes() > 0) {

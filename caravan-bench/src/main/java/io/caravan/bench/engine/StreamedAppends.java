@@ -68,7 +68,7 @@ final class StreamedAppends implements Measure {
      * All levels of Caravan, long enough that stores have to grow, merge and clean; of the peers, only those that are
      * fast when not synced.
      *
-     * @param shorter the shorter run shown beside it in the pictures
+     * @param shorter the shorter run shown next to it in the pictures
      */
     static StreamedAppends many(
             Stores stores, Workload workload, int count, long limitMillis, StreamedAppends shorter) {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Writers that each wait for an acknowledgement before their next append. The disk's forces limit a single writer; the
+ * Writers that each wait for an acknowledgement before their next append. The disk's fsyncs limit a single writer; the
  * wake-ups of threads limit many.
  */
 final class WaitingWriters implements Measure {
@@ -48,8 +48,8 @@ final class WaitingWriters implements Measure {
     /**
      * Creates the measure.
      *
-     * @param millis that each system has
-     * @param forces of the disk, for comparison
+     * @param millis time for each system
+     * @param forces number of fsyncs of the disk, for comparison
      */
     WaitingWriters(Stores stores, Workload workload, int writers, int millis, int forces) {
         this.stores = stores;
@@ -119,7 +119,7 @@ final class WaitingWriters implements Measure {
         return new Contestant(WAKE_UPS, "nothing stored", directory -> together(new NoStore()));
     }
 
-    /** At best, one force acknowledges the values of all writers. */
+    /** The ideal case, in which one fsync acknowledges the values of all writers. */
     private Contestant forces() {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;

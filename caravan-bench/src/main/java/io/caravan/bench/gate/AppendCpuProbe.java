@@ -7,7 +7,7 @@ import io.caravan.bench.engine.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A whole append without I/O, over a plain copy of the same value: processor time of the producer's thread. */
+/** A complete append without I/O, over a plain copy of the same value: processor time of the producer's thread. */
 final class AppendCpuProbe implements Probe {
     private static final int BATCH = 1_000;
     private static final int BATCHES = 30;

@@ -11,8 +11,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * One producer that does not wait until everything is forced, over a Chronicle Queue that forces nothing, with the same
- * values. Caravan's store has reached its size: it is emptied after each measurement.
+ * The time of one producer that does not wait for each append, until all are fsynced. The reference is a Chronicle
+ * Queue with the same values and no fsync. Caravan's store has reached its size: it is emptied after each measurement.
  *
  * <p>Only one of the two waits for the disk, so other disk activity would affect only that one. Both therefore take
  * several turns in each round, and the shortest time counts.

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-/** One writer that waits for each append, over write and force of 4 KiB by hand: medians of both, which take turns. */
+/** One writer that waits for each append, over a plain write and fsync of 4 KiB: medians of both, which alternate. */
 final class WaitingWriterProbe implements Probe {
     private static final int BLOCK_BYTES = 4096;
     private static final int FILE_BLOCKS = 4096;

@@ -4,10 +4,11 @@
  * <p>Times depend on the machine, so the gate checks ratios only: the engine's time over the time of the machine or
  * another store for the same work at the same moment. Each {@link io.caravan.bench.gate.Ratio} has a {@link
  * io.caravan.bench.gate.Probe} that measures it once a round, and a ceiling in {@code ceilings.json} ({@link
- * io.caravan.bench.gate.Ceilings}). {@link io.caravan.bench.gate.Gate} adds rounds until the middle half of each
- * ratio's rounds is on one side of its ceiling, or the limit is reached; the median of all rounds counts.
+ * io.caravan.bench.gate.Ceilings}).
  *
- * <p>Where possible, times are a thread's processor time, which other work on the machine hardly affects.
+ * <p>{@link io.caravan.bench.gate.Gate} adds rounds until the middle half of each ratio's rounds is on one side of its
+ * ceiling, or the limit is reached; the median of all rounds counts. Where possible, times are a thread's processor
+ * time, which other work on the machine hardly affects.
  */
 @NullMarked
 package io.caravan.bench.gate;

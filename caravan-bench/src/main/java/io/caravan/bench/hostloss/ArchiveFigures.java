@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * A server's figures of its archive.
+ * A server's metrics of its archive.
  *
  * @param oldestSeconds age of the oldest unarchived change
  * @param failures number of failed attempts
  * @param backOffSeconds time until the next attempt
- * @param ready the answer of {@code /readyz}
+ * @param ready response of {@code /readyz}
  */
 record ArchiveFigures(double oldestSeconds, double failures, double backOffSeconds, String ready) {
 

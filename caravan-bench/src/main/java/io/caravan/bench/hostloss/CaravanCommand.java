@@ -23,7 +23,7 @@ final class CaravanCommand {
     /**
      * Describes a command.
      *
-     * @param log receives the command's output; nothing else may write to it meanwhile
+     * @param log receives the command's output; nothing else may write to it while the command runs
      */
     CaravanCommand(List<String> words, Path log) {
         this.words = words;

@@ -17,12 +17,12 @@ final class DocumentHistory {
     private static final int SHOWN_NAME_CHARS = 40;
 
     /**
-     * Where a found document is in its history.
+     * The position of a found document in its history.
      *
-     * @param problem what is wrong with it, or null
+     * @param problem its problem, or null
      * @param moment position of the moment that it matches; -1 when there is none
-     * @param lost number of answered changes that it lacks
-     * @param lostSinceNanos when the first of them was answered; undefined when there are none
+     * @param lost number of acknowledged changes that it lacks
+     * @param lostSinceNanos when the first of them was acknowledged; undefined when there are none
      */
     record Finding(@Nullable String problem, int moment, int lost, long lostSinceNanos) {}
 
@@ -75,7 +75,7 @@ final class DocumentHistory {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** The document, if every request was carried out; null when it does not exist. */
+    /** The document, if every request took effect; null when it does not exist. */
     @Nullable
     ListModel latest() {
         return last().list;
@@ -112,7 +112,7 @@ final class DocumentHistory {
         moments.add(new Moment(null));
     }
 
-    /** Records that the last change has been answered. */
+    /** Records that the last change has been acknowledged. */
     void answered(long nanos) {
         last().answered = true;
         last().answeredNanos = nanos;
@@ -122,7 +122,7 @@ final class DocumentHistory {
      * Looks up the found document in the history.
      *
      * @param found null when the document does not exist
-     * @param mustNanos changes answered by then must be included
+     * @param mustNanos changes acknowledged by then must be included
      */
     Finding find(@Nullable ListModel found, long mustNanos) {
         int certain = certain(mustNanos);
@@ -152,7 +152,10 @@ final class DocumentHistory {
         return new Finding(problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).answeredNanos);
     }
 
-    /** The last moment that the document must have reached. The first one needs no answer: it is the initial state. */
+    /**
+     * The last moment that the document must have reached. The first one needs no acknowledgement: it is the initial
+     * state.
+     */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;
         while (at > 0 && !moments.get(at).answeredBy(mustNanos)) {

@@ -17,7 +17,7 @@ enum Fault {
     ANSWERS_CUT((proxy, s3) -> proxy.cut(FaultProxy.Way.ANSWERS, Fault.ALL, Fault.CUT_AFTER_BYTES)),
     REQUESTS_CUT((proxy, s3) -> proxy.cut(FaultProxy.Way.REQUESTS, Fault.ALL, Fault.CUT_AFTER_BYTES)),
     BLACK_HOLE((proxy, s3) -> proxy.swallow()),
-    /** Kills the S3 server, or stops it cleanly if a kill would lose its objects. */
+    /** Kills the S3 server, or suspends it if a kill would lose its objects. */
     SERVER_DOWN((proxy, s3) -> {
         proxy.refuse();
         if (s3.software().program().keepsObjects()) {
@@ -46,7 +46,7 @@ enum Fault {
         begin.on(proxy, s3);
     }
 
-    /** Repairs what the proxy cannot. */
+    /** Ends a fault that the proxy cannot end. */
     void end(S3Process s3) throws IOException {
         if (this == SERVER_DOWN && s3.software().program().keepsObjects()) {
             s3.restart();

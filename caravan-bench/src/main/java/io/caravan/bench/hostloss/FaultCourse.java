@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 final class FaultCourse implements AutoCloseable {
     private static final int FAULTS = 3;
     private static final int LONGEST_FAULT_MILLIS = 2_000;
-    /** Longer than any answer may take, so that an answer that waits for the archive is detected. */
+    /** Longer than any reply may take, so that a reply that waits for the archive is detected. */
     private static final int DOWN_MILLIS = 4_000;
 
     private final S3Process s3;

@@ -23,7 +23,7 @@ final class FoundDocuments implements AutoCloseable {
         return number(connection.call(RespConnection.ascii("DBSIZE")).text());
     }
 
-    /** Reads a whole document; null when it does not exist. */
+    /** Reads a complete document; null when it does not exist. */
     @Nullable
     ListModel read(byte[] name) throws IOException {
         List<byte[]> info =

@@ -21,9 +21,9 @@ final class HostLossDrill {
      * The result of all rounds.
      *
      * @param rounds number of rounds, including a failed one
-     * @param answers number of answered changes
-     * @param lost answered changes that were not yet archived when their host was lost
-     * @param problems what went wrong; empty when nothing did
+     * @param answers number of acknowledged changes
+     * @param lost acknowledged changes that were not yet archived when their host was lost
+     * @param problems problems found; empty when there are none
      */
     record Summary(int rounds, long answers, long lost, List<String> problems) {
         Summary {

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
-/** Damages the bucket behind the server's back, to prove that the drill detects it. */
+/** Damages the bucket without the server's knowledge, to prove that the drill detects it. */
 enum Lie {
     /** Rolls all manifests back to an earlier state before the host is lost. */
     MANIFESTS_ROLLED_BACK,
@@ -26,10 +26,10 @@ enum Lie {
 
     /** A lie in progress. */
     interface Liar {
-        /** While the server archives. */
+        /** Saves the present state, while the server archives. */
         void remember() throws IOException;
 
-        /** When the host is lost. */
+        /** Damages the bucket, when the host is lost. */
         void lie() throws IOException;
     }
 

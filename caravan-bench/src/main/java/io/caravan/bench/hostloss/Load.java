@@ -32,7 +32,7 @@ final class Load {
         }
     }
 
-    /** From now on, losing a connection is expected. */
+    /** Expects lost connections from now on. */
     void expectEnd() {
         ending = true;
     }
@@ -52,12 +52,12 @@ final class Load {
                 .toList();
     }
 
-    /** Number of answered changes. */
+    /** Number of acknowledged changes. */
     long answers() {
         return workers.stream().mapToLong(LoadWorker::answers).sum();
     }
 
-    /** The longest time that an answer took. */
+    /** The longest time that a reply took. */
     long longestWaitNanos() {
         return workers.stream().mapToLong(LoadWorker::longestWaitNanos).max().orElse(0);
     }

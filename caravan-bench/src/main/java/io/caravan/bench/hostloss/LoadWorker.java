@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection that writes to its own documents at a steady rate, waiting for each answer. As in practice, a few
+ * One connection that writes to its own documents at a steady rate, waiting for each reply. As in practice, a few
  * documents change all the time and most change rarely.
  */
 final class LoadWorker {
@@ -38,7 +38,7 @@ final class LoadWorker {
     /**
      * Connects.
      *
-     * @param intervalNanos time between two requests, if answers arrive in time
+     * @param intervalNanos time between two requests, if replies arrive in time
      * @param ending whether losing the connection is expected
      */
     LoadWorker(
@@ -151,7 +151,7 @@ final class LoadWorker {
         return answers;
     }
 
-    /** The longest time that an answer took. */
+    /** The longest time that a reply took. */
     long longestWaitNanos() {
         return longestWaitNanos;
     }

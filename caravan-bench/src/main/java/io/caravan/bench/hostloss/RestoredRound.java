@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second half of a round: restores the store from the archive alone, and compares it with the answers that clients
+ * The second half of a round: restores the store from the archive alone, and compares it with the replies that clients
  * received.
  */
 final class RestoredRound {
@@ -85,7 +85,7 @@ final class RestoredRound {
         }
     }
 
-    /** Restarts a killed restore, which continues from what is already restored. */
+    /** Restarts a killed restore, which continues from the documents already restored. */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());
         int attempts = options.killRestore ? 1 + random.nextInt(MAX_KILLS) : 0;
@@ -139,22 +139,22 @@ final class RestoredRound {
         return there;
     }
 
-    /** How often the restore was killed. */
+    /** The number of times the restore was killed. */
     int kills() {
         return kills;
     }
 
-    /** How long the completed restore took, including the start of its process. */
+    /** The duration of the completed restore, including the start of its process. */
     long restoreMillis() {
         return TimeUnit.NANOSECONDS.toMillis(restoreNanos);
     }
 
-    /** Number of answered changes that are not in the archive. */
+    /** Number of acknowledged changes that are not in the archive. */
     long lostChanges() {
         return lostChanges;
     }
 
-    /** How long before the kill the first of them was answered. */
+    /** The time from the acknowledgement of the first of them to the kill. */
     long oldestLostMillis() {
         return TimeUnit.NANOSECONDS.toMillis(oldestLostNanos);
     }

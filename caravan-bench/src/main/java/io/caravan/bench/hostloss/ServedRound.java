@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServedRound {
     private static final double NANOS_PER_SECOND = 1e9;
-    /** The limit for an answer, which must not wait for the archive; even a busy machine stays far below it. */
+    /** The limit for a reply, which must not wait for the archive; even a busy machine stays far below it. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final int PRUNES = 2;
@@ -27,12 +27,12 @@ final class ServedRound {
     /**
      * The loss of a host.
      *
-     * @param servedNanos from the first request to the kill
-     * @param killedNanos when the kill was sent
-     * @param mustNanos changes answered by then must be in the archive
-     * @param answers number of answered changes
-     * @param longestWaitNanos the longest time that an answer took
-     * @param problems found before the loss
+     * @param servedNanos time from the first request to the kill
+     * @param killedNanos time of the kill
+     * @param mustNanos changes acknowledged by then must be in the archive
+     * @param answers number of acknowledged changes
+     * @param longestWaitNanos longest time that a reply took
+     * @param problems problems found before the loss
      */
     record LostHost(
             long servedNanos,
@@ -111,7 +111,7 @@ final class ServedRound {
         TimeUnit.NANOSECONDS.sleep(halfNanos);
     }
 
-    /** For archiving, S3 has recovered when the server makes its next attempt. */
+    /** Runs the faults. For archiving, S3 has recovered when the server makes its next attempt. */
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());
@@ -136,7 +136,7 @@ final class ServedRound {
         }
     }
 
-    /** The archive must be intact after each killed prune, while the server archives. */
+    /** Kills prunes while the server archives. The archive must be intact after each. */
     private void killPrunes() throws IOException, InterruptedException {
         CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0", "--keep-daily", "0");
         CaravanCommand verify = command("archive", "verify");

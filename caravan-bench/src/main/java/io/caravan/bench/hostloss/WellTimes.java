@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tracks when the archive was available, and so which changes it must contain: after a change is answered, it must be
- * archived once the archive has been available for as long as a change may wait. Used by one thread at a time.
+ * Tracks when the archive was available, and so which changes it must contain. An acknowledged change must be archived
+ * once the archive has been available for as long as a change may wait. Used by one thread at a time.
  */
 final class WellTimes {
     private record Spell(long fromNanos, long toNanos) {}
@@ -24,20 +24,20 @@ final class WellTimes {
         wellSinceNanos = startNanos;
     }
 
-    /** From now on the archive is unavailable. */
+    /** Records that the archive is unavailable from now on. */
     void ends(long nowNanos) {
         spells.add(new Spell(wellSinceNanos, nowNanos));
     }
 
-    /** From now on the archive is available again. */
+    /** Records that the archive is available again from now on. */
     void beginsAgain(long nowNanos) {
         wellSinceNanos = nowNanos;
     }
 
     /**
-     * Changes answered by this time must be archived.
+     * Returns the time by which acknowledged changes must be archived.
      *
-     * @param boundNanos how long a change may wait while the archive is available
+     * @param boundNanos maximum wait of a change while the archive is available
      */
     long mustBy(long boundNanos) {
         return spells.stream()

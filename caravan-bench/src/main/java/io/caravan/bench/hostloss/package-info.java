@@ -1,12 +1,12 @@
 /**
  * A drill for the loss of a host: kills a server under load and deletes its disk, restores from the archive, and
- * compares the result with the answers that clients received.
+ * compares the result with the replies that clients received.
  *
  * <p>{@link io.caravan.bench.hostloss.HostLossMain} runs rounds of {@link io.caravan.bench.hostloss.HostLossDrill}. In
- * a round, the {@link io.caravan.bench.hostloss.Load}'s connections write to their own documents, one request after
- * another, and record in each document's {@link io.caravan.bench.hostloss.DocumentHistory} their requests and the times
- * of the answers. A restored document must match one moment of its
- * history, no earlier than the last one that the archive must contain.
+ * a round, the connections of {@link io.caravan.bench.hostloss.Load} write to their own documents, one request after
+ * another. They record their requests and the times of the replies in each document's {@link
+ * io.caravan.bench.hostloss.DocumentHistory}. A restored document must match one moment of its history, no earlier than
+ * the last one that the archive must contain.
  */
 @NullMarked
 package io.caravan.bench.hostloss;

@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Connections that each keep a number of appends outstanding, to random documents, and send the next when one is
- * answered. Uses one thread, because on a small machine every client thread takes a core from the server.
+ * Connections that each keep a number of appends outstanding, to random documents, and send the next after each reply.
+ * Uses one thread, because on a small machine every client thread takes a core from the server.
  *
  * @param depth outstanding appends of each connection
  */
@@ -27,12 +27,12 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     /**
      * The result.
      *
-     * @param waits how long each append waited for its answer, in nanoseconds; without those that were refused
-     * @param errors number of error answers
-     * @param nanos from the first request to the last answer
+     * @param waits time from each append to its reply, in nanoseconds, without those that were refused
+     * @param errors number of error replies
+     * @param nanos time from the first request to the last reply
      */
     public record Outcome(Histogram waits, long errors, long nanos) {
-        /** Requests a second, when an append is so many, and how long they waited. */
+        /** Returns the requests a second, if each append is {@code requestsEach} requests, and the latencies. */
         public Measurement measurement(int requestsEach) {
             double seconds = nanos / (double) TimeUnit.SECONDS.toNanos(1);
             return new Measurement()
@@ -49,7 +49,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         }
     }
 
-    /** Appends for so long, once connected. */
+    /** Appends for this time, once connected. */
     public Outcome run(InetSocketAddress server, Duration time) throws IOException {
         try (Connections opened = new Connections(server, connections, protocol)) {
             long end = System.nanoTime() + time.toNanos();
@@ -58,9 +58,9 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Appends while it is to go on, which is asked before each append, and waits for the last answers.
+     * Appends while {@code goesOn} returns true, which is called before each append, and waits for the last replies.
      *
-     * @throws IOException when the server cannot be reached, closes a connection, or does not answer
+     * @throws IOException when the server cannot be reached, closes a connection, or does not reply
      */
     public Outcome run(InetSocketAddress server, BooleanSupplier goesOn) throws IOException {
         try (Connections opened = new Connections(server, connections, protocol)) {
@@ -68,7 +68,10 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         }
     }
 
-    /** The same on a server within this process that does nothing: the cost of the client and the machine alone. */
+    /**
+     * Runs the same load on a server within this process that does nothing: the cost of the client and the machine
+     * alone.
+     */
     public Outcome runOnEcho(BooleanSupplier goesOn) throws IOException {
         try (Echo echo = Echo.start(protocol)) {
             return run(echo.address(), goesOn);
@@ -107,7 +110,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         }
 
         private void sendNext(LoadConnection connection) throws IOException {
-            // One at least, however late this thread has begun: nothing appended is no rate.
+            // At least one append, however late this thread has begun, because no appends give no rate.
             if (goesOn.getAsBoolean() || !begun) {
                 begun = true;
                 connection.send(protocol.append(random.nextInt(documents)), System.nanoTime());

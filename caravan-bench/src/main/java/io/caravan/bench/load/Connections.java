@@ -29,16 +29,19 @@ final class Connections implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
-    /** Notified of each answer. */
+    /** Notified of each reply. */
     interface Answers {
-        /** The request that was due at this time has been answered; {@code error} when the answer is an error. */
+        /**
+         * Called when the reply to the request that was due at this time has arrived; {@code error} when it is an
+         * error.
+         */
         void answered(LoadConnection connection, long dueNanos, boolean error) throws IOException;
     }
 
     /**
-     * Reads the answers that have arrived, and sends what the sockets did not accept before.
+     * Reads the replies that have arrived, and sends the bytes that the sockets did not accept before.
      *
-     * @param waitMillis how long to wait for an answer; 0 to look only
+     * @param waitMillis maximum wait for a reply; 0 to check only
      * @throws IOException when the server closes a connection
      */
     void serve(long waitMillis, Answers answers) throws IOException {
@@ -57,7 +60,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** Whether a request waits for its answer. */
+    /** Whether a request waits for its reply. */
     boolean waiting() {
         return all.stream().anyMatch(connection -> !connection.unanswered().isEmpty());
     }

@@ -11,8 +11,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process for a client to warm up on: it answers each request as soon as its first bytes arrive,
- * and does nothing else. It has one thread.
+ * A server within this process for a client to warm up on: it replies to each request as soon as its first bytes
+ * arrive, and does nothing else. It has one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -35,7 +35,7 @@ final class Echo implements AutoCloseable {
         out = ByteBuffer.allocateDirect(BUFFER_BYTES * answer.length);
     }
 
-    /** Listens on a free loopback port and starts to answer. */
+    /** Listens on a free loopback port and starts to reply. */
     static Echo start(Protocol protocol) throws IOException {
         Selector selector = Selector.open();
         ServerSocketChannel server = ServerSocketChannel.open();
@@ -98,7 +98,7 @@ final class Echo implements AutoCloseable {
         }
     }
 
-    /** Makes its thread close it. */
+    /** Makes the server's thread close it. */
     @Override
     public void close() {
         closing = true;

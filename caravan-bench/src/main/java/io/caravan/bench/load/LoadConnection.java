@@ -12,16 +12,19 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Queue;
 
-/** One connection of a load: tracks when each outstanding request was due. */
+/** One connection of a load. Tracks the due time of each outstanding request. */
 final class LoadConnection implements AutoCloseable {
     /** Limit of the buffer for requests that the socket does not accept yet. */
     private static final int UNSENT_BYTES = 1 << 20;
 
     private static final int READ_BYTES = 16 * 1024;
 
-    /** Notified of each answer. */
+    /** Notified of each reply. */
     interface Answers {
-        /** The request that was due at this time has been answered; {@code error} when the answer is an error. */
+        /**
+         * Called when the reply to the request that was due at this time has arrived; {@code error} when it is an
+         * error.
+         */
         void answered(long dueNanos, boolean error) throws IOException;
     }
 
@@ -42,7 +45,7 @@ final class LoadConnection implements AutoCloseable {
     /**
      * Sends a request that was due at this time.
      *
-     * @throws IOException when the server is gone or no longer accepts requests
+     * @throws IOException when the connection is closed or the server no longer accepts requests
      */
     void send(byte[] request, long dueNanos) throws IOException {
         if (unsent.remaining() < request.length) {
@@ -62,7 +65,7 @@ final class LoadConnection implements AutoCloseable {
         }
     }
 
-    /** Reads the answers that have arrived. */
+    /** Reads the replies that have arrived. */
     void receive(Answers answers) throws IOException {
         read.clear();
         if (channel.read(read) < 0) {
@@ -71,7 +74,7 @@ final class LoadConnection implements AutoCloseable {
         reader.read(read.flip(), error -> answers.answered(due.remove(), error));
     }
 
-    /** The due time of each unanswered request. */
+    /** The due time of each request without a reply. */
     Collection<Long> unanswered() {
         return due;
     }

@@ -7,20 +7,22 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Appends at a fixed rate. Each append is sent when it is due, whether or not earlier ones are answered, and timed from
- * that moment: a stalled server is charged for all requests that were due meanwhile (no coordinated omission). Uses one
- * thread that never sleeps, because waking up would take longer than a good server's answer. Its own delay is included
- * in the times, and therefore reported. {@linkplain #warmUp Warm it up} first, or the times also include Java's
- * compilation.
+ * Appends at a fixed rate. Each append is sent when it is due, whether or not earlier ones have replies, and timed from
+ * that moment. A stalled server is therefore charged for all requests that were due in the meantime (no coordinated
+ * omission).
+ *
+ * <p>Uses one thread that never sleeps, because waking up would take longer than a good server's reply. Its own delay
+ * is included in the times, and therefore reported. {@linkplain #warmUp Warm it up} first, or the times also include
+ * Java's compilation.
  */
 public final class OpenLoop {
-    /** Longer values would fill a connection's buffer for requests that the server does not accept at once. */
+    /** Longer values would fill a connection's buffer for requests that the server does not accept immediately. */
     public static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private static final long TOO_LATE_MICROS = 5_000;
     private static final int WARM_UP_SECONDS = 3;
 
-    /** How long answers to the last requests may take. */
+    /** The time limit for replies to the last requests. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
@@ -48,12 +50,12 @@ public final class OpenLoop {
     /**
      * The result.
      *
-     * @param late how late requests were sent, in microseconds: a delay of this program, not of the server
-     * @param errors number of error answers
-     * @param unanswered number of requests without an answer
+     * @param late delay with which requests were sent, in microseconds: a delay of this program, not of the server
+     * @param errors number of error replies
+     * @param unanswered number of requests without a reply
      */
     public record Outcome(Timeline timeline, Histogram late, long errors, long unanswered) {
-        /** Whether this program was late so often that its times say little about the server. */
+        /** Whether this program was late so often that its times have little meaning for the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
         }
@@ -99,7 +101,7 @@ public final class OpenLoop {
     }
 
     /**
-     * Runs the whole plan.
+     * Runs the complete plan.
      *
      * @throws IOException when the server cannot be reached or closes a connection
      */
@@ -145,7 +147,7 @@ public final class OpenLoop {
         });
     }
 
-    /** Records the unanswered requests and returns their number. */
+    /** Records the requests without a reply and returns their number. */
     private static long abandon(Connections connections, Timeline timeline) {
         long now = System.nanoTime();
         long count = 0;

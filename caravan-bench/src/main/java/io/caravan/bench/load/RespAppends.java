@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * RPUSH over RESP. Several to one document may be sent together as one append, and a command behind them, such as
- * {@code WAIT}, by whose answer they are durable.
+ * RPUSH over RESP. Several commands for one document may be sent together as one append, followed by a command whose
+ * reply confirms their durability, such as {@code WAIT}.
  */
 public final class RespAppends implements Protocol {
     private static final byte MARK = '*';
@@ -19,7 +19,7 @@ public final class RespAppends implements Protocol {
     private final int lines;
 
     /**
-     * Appends values of one length, each by a command of its own.
+     * Appends values of one length, each with a command of its own.
      *
      * @param valueBytes length of the values
      */
@@ -28,10 +28,10 @@ public final class RespAppends implements Protocol {
     }
 
     /**
-     * Appends one value again and again.
+     * Appends one value repeatedly.
      *
      * @param together number of commands that are sent together as one append
-     * @param confirmation the words of a command behind them, which must not answer 0; empty for none
+     * @param confirmation words of a command after them, which must not reply with 0; empty for none
      */
     public RespAppends(byte[] value, int together, List<String> confirmation) {
         byte[] head = ("\r\n$" + value.length + "\r\n").getBytes(StandardCharsets.US_ASCII);
@@ -73,7 +73,7 @@ public final class RespAppends implements Protocol {
         return ANSWER;
     }
 
-    /** Each answer is one line. One that is not a number, or 0, is an error. */
+    /** Parses replies of one line each. A reply that is not a number, or starts with 0, is an error. */
     private final class Lines implements AnswerReader {
         private int position;
         private int complete;

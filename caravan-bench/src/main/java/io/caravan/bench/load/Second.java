@@ -5,9 +5,9 @@ import org.HdrHistogram.Histogram;
 /**
  * One second of a load.
  *
- * <p>Requests and answers count in the second in which they were sent or received. A request that is never answered
- * counts as a failure of the second in which it was due. Latencies are those of all requests due in this second,
- * whenever they were answered; an unanswered one has waited until the load gave up.
+ * <p>Requests and replies count in the second in which they were sent or received. A request that never gets a reply
+ * counts as a failure of the second in which it was due. Latencies are those of all requests due in this second, even
+ * if the reply arrived later; a request without a reply has waited until the load gave up.
  */
 public final class Second {
     private static final int DIGITS = 3;
@@ -38,17 +38,17 @@ public final class Second {
         return sent;
     }
 
-    /** Number of successful answers. */
+    /** Number of successful replies. */
     public long acks() {
         return acks;
     }
 
-    /** Number of error answers and unanswered requests. */
+    /** Number of error replies and requests without a reply. */
     public long failures() {
         return failures;
     }
 
-    /** In microseconds, from when each request was due. */
+    /** Latencies in microseconds, from when each request was due. */
     public Histogram waits() {
         return waits;
     }

@@ -21,7 +21,7 @@ public final class Timeline {
         }
     }
 
-    /** When the first request was due. */
+    /** The time at which the first request was due. */
     long startNanos() {
         return startNanos;
     }

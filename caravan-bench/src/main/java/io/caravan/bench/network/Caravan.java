@@ -8,18 +8,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server under test: the {@code serve} command with default settings, but without an archive, which its peers lack
- * too.
+ * The server under test: the {@code serve} command with default settings, but without an archive, because its peers
+ * have none.
  *
  * @param flags JVM flags; with any, it runs from this program's own class path instead of by its launcher
  */
 public record Caravan(List<String> flags) implements Subject {
     public static final String NAME = "Caravan";
 
-    /** A system property: the path of {@code scripts/caravan}, whose archives of classes and profiles count. */
+    /**
+     * A system property: the path of {@code scripts/caravan}, whose archives of classes and profiles affect the
+     * results.
+     */
     private static final String LAUNCHER = "caravan.launcher";
 
-    /** As {@code scripts/caravan serve} runs it; without that script, as in tests, from the class path. */
+    /**
+     * Returns the server as {@code scripts/caravan serve} runs it; without that script, as in tests, from the class
+     * path.
+     */
     public static Caravan asDelivered() {
         return new Caravan(List.of());
     }

@@ -9,10 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Adds one run's measurements, in any order, with the ratio of Caravan's requests a second to each peer's in the run. */
+/** Adds one run's measurements, in any order, with the ratio of Caravan's requests a second to each peer's. */
 final class Comparison {
     private final Results results;
-    /** By workload. */
+    /** Caravan's measurements, by workload. */
     private final Map<String, Measurement> caravan = new HashMap<>();
     /** The peers measured before Caravan, by workload. */
     private final Map<String, List<Measurement>> waiting = new HashMap<>();

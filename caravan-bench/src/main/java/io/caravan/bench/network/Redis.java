@@ -30,7 +30,7 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "everysec"));
     }
 
-    /** The cost of answers without any durability. */
+    /** The cost of replies without any durability. */
     static Redis inMemory() {
         return new Redis(
                 "Redis, no persistence", "none: lost with the process", List.of("--save", "", "--appendonly", "no"));

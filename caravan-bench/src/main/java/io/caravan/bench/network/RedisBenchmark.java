@@ -54,7 +54,7 @@ final class RedisBenchmark {
     /**
      * Runs the program.
      *
-     * @param depth number of requests that a connection sends before it waits for the answers
+     * @param depth number of requests that a connection sends before it waits for the replies
      */
     Outcome run(InetSocketAddress server, int depth, int count) throws IOException {
         Path log = Files.createTempFile(directory, PROGRAM, ".csv");

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The Durable Streams reference server, on Node, with file storage.
  *
- * <p>It keeps at most a hundred files open, one for each stream, and answers 404 to an append whose file it closes
- * meanwhile. So a load on more streams causes errors.
+ * <p>It keeps at most a hundred files open, one for each stream, and responds with 404 to an append whose file it
+ * closes concurrently. A load on more streams therefore causes errors.
  *
- * <p>{@code npm} installs its packages, pinned by a lock file, once beside this program's jar.
+ * <p>{@code npm} installs its packages, pinned by a lock file, once next to this program's jar.
  */
 public final class ReferenceServer implements Subject {
     private static final String NODE = "node";

@@ -58,7 +58,7 @@ public final class RunningServer implements AutoCloseable {
     }
 
     /**
-     * Starts a system, runs the task and stops the system; when it cannot run here, the results say why.
+     * Starts a system, runs the task and stops the system; when it cannot run here, the results contain the reason.
      *
      * @param alone whether Caravan is measured without its peers
      */

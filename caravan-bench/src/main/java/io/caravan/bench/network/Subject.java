@@ -5,15 +5,17 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A server to measure, and how to start it. */
+/** A server to measure, and the command that starts it. */
 public interface Subject {
     /** The name in a table. */
     String name();
 
-    /** What is guaranteed of a write when it is answered. */
+    /** The guarantee of a write when its reply arrives. */
     String durability();
 
-    /** Why it cannot run here, in words; null when it can. May look for programs, and install what it needs. */
+    /**
+     * The reason why it cannot run here; null when it can. May search for programs, and install those that it needs.
+     */
     @Nullable
     String missing() throws IOException;
 

@@ -15,10 +15,10 @@ import net.openhft.chronicle.wire.DocumentContext;
 /**
  * One Chronicle Queue, with an excerpt for each entry: the id and the value.
  *
- * <p>It has no lists, so a read scans the whole queue in order and skips the entries of other documents. Its roll cycle
- * indexes sparsely and never ends within a measurement. Its blocks have 64 MiB. There is no pretoucher, which would be
- * another thread on the same cores. When synced, each commit is {@code sync()} in mode SYNC: an msync of everything
- * appended that waits.
+ * <p>It has no lists, so a read scans the entire queue in order and skips the entries of other documents. Its roll
+ * cycle indexes sparsely and never ends within a measurement. Its blocks have 64 MiB. It runs without a pretoucher,
+ * which would be another thread on the same cores. When synced, each commit is {@code sync()} in mode SYNC: an msync of
+ * everything appended that waits.
  */
 final class ChronicleStore implements PeerStore {
     private static final int BLOCK_BYTES = 64 << 20;

@@ -55,7 +55,7 @@ public enum Peer {
     /**
      * Opens the store in this directory, and creates the directory if it is missing.
      *
-     * @param synced whether a commit returns only after its contents are forced to the disk
+     * @param synced whether a commit returns only after its contents are fsynced
      */
     public PeerStore open(Path directory, boolean synced) throws IOException {
         return opener.open(Directories.create(directory), synced);

@@ -10,7 +10,7 @@ public interface PeerStore extends AutoCloseable {
     /** Appends a value to a list. It may stay in memory until {@link #commit}. */
     void append(long id, byte[] value) throws IOException;
 
-    /** Ends a batch: its values become readable, and are forced to the disk if the store was opened as synced. */
+    /** Ends a batch: its values become readable, and are fsynced if the store was opened as synced. */
     void commit() throws IOException;
 
     /** Creates a reader of committed values, for one thread. */

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The compact encoding of what a document server would store: a transaction or a snapshot.
+ * The compact encoding of the entries that a document server would store: transactions and snapshots.
  *
  * <pre>
  *   transaction:  'T' index count { position deleted length codePoint... }...
  *   snapshot:     'S' index length codePoint...          the text after the first {@code index} transactions
  * </pre>
  *
- * All numbers are variable-length, seven bits a byte, the lowest first; so a typed ASCII letter is one byte.
+ * All numbers are variable-length, seven bits a byte, the lowest first, so a typed ASCII letter is one byte.
  */
 final class Entries {
     private static final byte TRANSACTION = 'T';

@@ -17,11 +17,10 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays one trace as a document server would, and checks what the target has retained.
+ * Replays one trace as a document server would, and checks the entries that the target has retained.
  *
- * <p>A window of appends is outstanding at any time. After a kill, the document is rebuilt from what the target has
- * retained. It must contain every acknowledged transaction and nothing that was not sent; the replay continues from
- * there.
+ * <p>A window of appends is outstanding at any time. After a kill, the document is rebuilt from the retained entries.
+ * It must contain every acknowledged transaction and nothing that was not sent; the replay continues from there.
  */
 final class Player {
     private static final long PATIENCE_SECONDS = 60;
@@ -29,7 +28,7 @@ final class Player {
     /** Latencies are recorded with three significant digits. */
     private static final int DIGITS = 3;
 
-    /** The target lost what it had acknowledged, or failed. */
+    /** Thrown when the target lost an acknowledged transaction, or failed. */
     static final class ReplayException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -69,7 +68,7 @@ final class Player {
         text = TextBuffer.of(trace.startContent());
     }
 
-    /** Replays the whole trace; throws a {@link ReplayException} on any difference. */
+    /** Replays the complete trace; throws a {@link ReplayException} on any difference. */
     ReplayReport play() throws IOException, InterruptedException {
         open();
         Deque<Integer> kills = killPoints();

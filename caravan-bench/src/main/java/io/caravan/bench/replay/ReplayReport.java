@@ -63,7 +63,7 @@ record ReplayReport(
                 longest);
     }
 
-    /** Collects the figures during a replay. */
+    /** Collects the measurements during a replay. */
     static final class Builder {
         private final List<Long> reopenNanos = new ArrayList<>();
         private long nanos;

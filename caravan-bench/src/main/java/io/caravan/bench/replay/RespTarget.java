@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A document behind a RESP server: RPUSH appends, and a snapshot is RPUSH and LTRIM in one transaction. */
+/** A document on a RESP server: RPUSH appends, and a snapshot is RPUSH and LTRIM in one transaction. */
 final class RespTarget implements Target {
     private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
     private static final byte[] LTRIM = RespConnection.ascii("LTRIM");

@@ -18,8 +18,8 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * Charts in a common style. A system has the same colour in all of them; the colours are the palette of Okabe and Ito,
- * which is safe for colour-blind readers.
+ * Charts in a common style. A system has the same color in all of them; the colors are the palette of Okabe and Ito,
+ * which is safe for color-blind readers.
  */
 public final class Charts {
     /** The limit of the hardware, drawn as a dashed line. */
@@ -119,7 +119,7 @@ public final class Charts {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line; leaves out points that are NaN, and a line without points. */
+    /** Adds a line; omits points that are NaN, and a line without points. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {
@@ -132,7 +132,7 @@ public final class Charts {
         series.setMarker(system.startsWith(MACHINE) ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
     }
 
-    /** Adds a system's bars, one for each of the chart's categories; leaves out those that are NaN. */
+    /** Adds a system's bars, one for each of the chart's categories; omits those that are NaN. */
     public static void add(CategoryChart chart, String system, List<String> categories, List<Double> values) {
         List<Double> bars =
                 values.stream().map(value -> value.isNaN() ? 0 : value).toList();
@@ -159,7 +159,7 @@ public final class Charts {
         };
     }
 
-    /** The system's own, or the next of a family's. */
+    /** Returns the system's own color, or the next of a family's. */
     private static synchronized Color color(String system, String family, List<Color> colors) {
         Color known = COLORS.get(system);
         if (known != null) {

@@ -13,7 +13,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How often and where a benchmark runs its parts, and where its figures go: a mixin for its command. */
+/**
+ * The options for the number of runs of a benchmark, its directory, and the output of its results: a mixin for its
+ * command.
+ */
 public final class Course {
     private static final int RUNS = 5;
 
@@ -47,7 +50,7 @@ public final class Course {
         return quick;
     }
 
-    /** Runs all parts as often as requested, and prints the figures. */
+    /** Runs all parts as often as requested, and prints the results. */
     public void run(List<Measure> measures) throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         check(runs == null || runs >= 1, "--runs must be 1 or more");
@@ -56,7 +59,7 @@ public final class Course {
         }
     }
 
-    /** Written after every run, so that a later failure does not lose the figures. */
+    /** Runs all parts, and writes the results after every run, so that a later failure does not lose them. */
     private void measure(Path work, List<Measure> measures) throws IOException, InterruptedException {
         Map<String, String> facts = Machine.facts(work);
         int times = runs != null ? runs : quick ? 1 : RUNS;

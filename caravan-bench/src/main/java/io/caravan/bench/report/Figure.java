@@ -6,8 +6,8 @@ import java.util.Locale;
  * A measured quantity. The constants are those that several benchmarks share; the others are defined by their own
  * benchmark.
  *
- * @param title with the unit; the column's heading
- * @param format of a value, see {@link java.util.Formatter}
+ * @param title heading of the column, with the unit
+ * @param format format of a value, see {@link java.util.Formatter}
  */
 public record Figure(String title, String format) {
     public static final Figure SECONDS = new Figure("seconds", "%,.1f");

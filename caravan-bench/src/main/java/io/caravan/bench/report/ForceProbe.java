@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.HdrHistogram.Histogram;
 
-/** The lower bound of a durable append: one write and force of a block in a preallocated file. */
+/** The lower bound of a durable append: one write and fsync of a block in a preallocated file. */
 public final class ForceProbe implements AutoCloseable {
     /** The smallest unit that a disk writes. */
     public static final int SMALL_BLOCK_BYTES = 4096;
@@ -21,7 +21,7 @@ public final class ForceProbe implements AutoCloseable {
     /**
      * Prepares the file.
      *
-     * @param count number of blocks; each is written and forced once
+     * @param count number of blocks; each is written and fsynced once
      */
     public ForceProbe(Path directory, int blockBytes, int count) throws IOException {
         this.blockBytes = blockBytes;
@@ -30,12 +30,12 @@ public final class ForceProbe implements AutoCloseable {
         file.prepare((long) count * blockBytes);
     }
 
-    /** Writes and forces all blocks. */
+    /** Writes and fsyncs all blocks. */
     public Measurement run() throws IOException {
         return run(Long.MAX_VALUE);
     }
 
-    /** Writes and forces blocks until the time is up or all are written. */
+    /** Writes and fsyncs blocks until the time is up or all are written. */
     public Measurement run(long atMostNanos) throws IOException {
         Histogram nanos = new Histogram(DIGITS);
         ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);

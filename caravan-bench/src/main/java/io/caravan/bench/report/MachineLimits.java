@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the machine's own limits within a second: small and large forces, copies, page faults, the clock, waking a
+ * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, waking a
  * thread.
  */
 public final class MachineLimits implements Measure {
@@ -19,7 +19,7 @@ public final class MachineLimits implements Measure {
     /** Time limit for each block size. */
     private static final long FORCES_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    /** At most this many blocks of one size, because the file has to be written in advance. */
+    /** Fsyncs of blocks of one size. Their count is limited, because the file has to be written in advance. */
     private record Forces(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The figures of one run of one measurement. */
+/** The numbers of one run of one measurement. */
 public final class Measurement {
     private static final double BYTES_PER_MB = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
@@ -18,13 +18,13 @@ public final class Measurement {
         return figures;
     }
 
-    /** Adds a figure, in the figure's unit. */
+    /** Adds a value, in the unit of {@code figure}. */
     public Measurement with(Figure figure, double value) {
         figures.put(figure, value);
         return this;
     }
 
-    /** The value of a measured figure. */
+    /** Returns a measured value. */
     public double get(Figure figure) {
         Double value = figures.get(figure);
         if (value == null) {

@@ -39,7 +39,7 @@ final class MemoryProbe {
     }
 
     /**
-     * Fills a new file piece by piece without forcing it: the operating system has to allocate memory for it. On a
+     * Fills a new file block by block without an fsync: the operating system has to allocate memory for it. On a
      * virtual machine whose host reclaims free memory, that can be much slower than the copy itself.
      */
     static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {

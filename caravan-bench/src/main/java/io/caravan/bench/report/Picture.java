@@ -12,9 +12,9 @@ import org.knowm.xchart.internal.chartpart.Chart;
 /**
  * One picture of a report.
  *
- * @param name of its files, in lower case with hyphens
- * @param title above it
- * @param caption how to read it, in one or two sentences without markup
+ * @param name name of its files, in lower case with hyphens
+ * @param title title above it
+ * @param caption instructions for reading it, in one or two sentences without markup
  */
 public record Picture(String name, String title, String caption, Chart<?, ?> chart) {
 

@@ -47,7 +47,7 @@ public final class ReportPage {
         return html.append("</body></html>\n").toString();
     }
 
-    /** In the order of the suites; reports of other commands come last. */
+    /** Returns the reports in the order of the suites; reports of other commands come last. */
     private Map<String, JsonNode> reports() throws IOException {
         List<String> names = new ArrayList<>(Suites.NAMES);
         try (Stream<Path> files = Files.list(directory)) {

@@ -11,13 +11,13 @@ public final class Results {
     /**
      * Identifies a row of a table.
      *
-     * @param workload what was done
-     * @param system what did it
-     * @param durability what was guaranteed of a write when it was counted
+     * @param workload the work done
+     * @param system the system that did it
+     * @param durability guarantee of a write when it was counted
      */
     public record Row(String workload, String system, String durability) {}
 
-    /** The runs of one figure. */
+    /** The runs of one measured quantity. */
     public record Spread(double min, double median, double max, List<Double> runs) {
         static Spread of(List<Double> runs) {
             double[] sorted =
@@ -34,7 +34,7 @@ public final class Results {
         rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
     }
 
-    /** Adds a row without figures that gives the reason in place of the durability. */
+    /** Adds a row without numbers that gives the reason in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
     }
@@ -43,7 +43,7 @@ public final class Results {
         return rows.keySet();
     }
 
-    /** The measured figures of a row. */
+    /** The measured values of a row. */
     public Map<Figure, Spread> spreads(Row row) {
         Map<Figure, List<Double>> runs = new LinkedHashMap<>();
         for (Measurement run : rows.getOrDefault(row, List.of())) {
@@ -56,13 +56,13 @@ public final class Results {
         return spreads;
     }
 
-    /** The median of a row's figure; NaN when it was not measured. */
+    /** The median of a measured quantity of a row; NaN when it was not measured. */
     public double median(Row row, Figure figure) {
         Spread spread = spreads(row).get(figure);
         return spread == null ? Double.NaN : spread.median();
     }
 
-    /** The figures that occur in any row, in the order of their first appearance. */
+    /** The measured quantities that occur in any row, in the order of their first appearance. */
     public List<Figure> figures() {
         return rows.values().stream()
                 .flatMap(List::stream)

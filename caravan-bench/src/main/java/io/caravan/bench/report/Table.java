@@ -7,9 +7,8 @@ import java.util.Map;
  * One table of a report.
  *
  * @param title empty when this is the report's only table
- * @param notes what the reader must know about all rows, in Markdown; may be empty
- * @param remarks what the reader must know about single rows, in a separate column; the column is omitted when there
- *     are none
+ * @param notes notes about all rows, in Markdown; may be empty
+ * @param remarks notes about single rows, in a separate column; the column is omitted when there are none
  */
 public record Table(String title, String notes, Results results, Map<Row, String> remarks) {
 

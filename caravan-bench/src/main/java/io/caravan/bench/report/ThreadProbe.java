@@ -42,7 +42,10 @@ final class ThreadProbe {
                 .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
-    /** A thread reports that it is waiting shortly before it really sleeps, so give it time. */
+    /**
+     * Waits until a thread sleeps. A thread reports that it is waiting shortly before it really sleeps, so this allows
+     * for that.
+     */
     private static void awaitSleep(Thread sleeper) {
         while (sleeper.isAlive() && sleeper.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();

@@ -1,5 +1,5 @@
 /**
- * The parts that all measurements share: the figures of a run, the runs of a row, tables for people and programs, and
+ * The parts that all measurements share: the numbers of a run, the runs of a row, tables for people and programs, and
  * the machine's own limits.
  */
 @NullMarked

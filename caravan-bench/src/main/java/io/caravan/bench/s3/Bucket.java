@@ -74,7 +74,7 @@ public final class Bucket implements AutoCloseable {
         return bytes.get();
     }
 
-    /** Reads a whole object; null when it does not exist. */
+    /** Reads a complete object; null when it does not exist. */
     public byte @Nullable [] get(String key) throws IOException {
         try {
             return await(

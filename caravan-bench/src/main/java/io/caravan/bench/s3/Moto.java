@@ -13,7 +13,10 @@ final class Moto implements S3Program {
     private static final String PYTHON = "python3";
     private static final String VERSION = "moto[server]==5.2.5";
     private static final Path HOME = Installer.home("moto");
-    /** Moto checks a condition and then puts, so of two requests at once both may succeed: here they come in turn. */
+    /**
+     * The server's program. Moto checks a condition and then puts, so that two concurrent requests may both succeed;
+     * this program runs them one after the other.
+     */
     private static final String SERVER = """
             import sys, threading
             from moto import server

@@ -34,7 +34,7 @@ public final class S3Process implements AutoCloseable {
     }
 
     /**
-     * Starts an installed server, and waits until it answers.
+     * Starts an installed server, and waits until it responds.
      *
      * @param work directory for the server's objects and output
      */
@@ -57,7 +57,7 @@ public final class S3Process implements AutoCloseable {
                 software.program().command(data, port), software.program().environment(), log);
     }
 
-    /** Any answer to an unauthenticated request will do. */
+    /** Waits for any response to an unauthenticated request. */
     private void awaitAnswer() throws IOException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
@@ -92,14 +92,14 @@ public final class S3Process implements AutoCloseable {
     }
 
     /**
-     * Sends SIGKILL, and waits until the process is gone. Its output stays, and so do its objects if it {@linkplain
+     * Sends SIGKILL, and waits until the process has ended. Its output stays, as do its objects if it {@linkplain
      * S3Software#keepsObjects() keeps} them.
      */
     public void kill() throws IOException {
         process.kill();
     }
 
-    /** Restarts the server after a kill, and waits until it answers. */
+    /** Restarts the server after a kill, and waits until it responds. */
     public void restart() throws IOException {
         software.program().tidy(data);
         process = process(software, data, log, port);

@@ -11,7 +11,7 @@ public interface S3Program {
     /**
      * Installs the program if necessary, which may take minutes and need a network.
      *
-     * @return why it cannot run here, in words; null when it can
+     * @return the reason why it cannot run here; null when it can
      */
     default @Nullable String install() throws IOException {
         return null;

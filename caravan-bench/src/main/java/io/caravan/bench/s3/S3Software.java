@@ -17,7 +17,7 @@ public enum S3Software {
         this.program = program;
     }
 
-    /** How to install and start it. */
+    /** The program that installs and starts it. */
     public S3Program program() {
         return program;
     }

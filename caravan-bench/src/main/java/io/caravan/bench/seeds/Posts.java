@@ -5,7 +5,7 @@ import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.report.Figure;
 import java.util.List;
 
-/** The figures of the posts, and the work on Caravan that each is compared with. */
+/** The published numbers of the posts, and the work on Caravan that each is compared with. */
 final class Posts {
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);
@@ -20,14 +20,14 @@ final class Posts {
     private Posts() {}
 
     /**
-     * A figure from a post.
+     * A number from a post.
      *
-     * @param suffix what follows the work's name in the headline's row
-     * @param durability what was guaranteed of a write when it was counted
-     * @param more whether higher figures are better
+     * @param suffix text after the work's name in the headline's row
+     * @param durability guarantee of a write when it was counted
+     * @param more whether higher numbers are better
      */
     record Headline(String suffix, String system, String durability, Figure figure, double value, boolean more) {
-        /** The ratio of a figure to the headline: above 1 when the figure is better. */
+        /** The ratio of a measured number to the headline: above 1 when the measured one is better. */
         double ratio(double measured) {
             return more ? measured / value : value / measured;
         }
@@ -42,7 +42,7 @@ final class Posts {
      */
     record Compared(String name, Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
 
-    /** All of them; quick ones show that the work works, but not how fast it is. */
+    /** All comparisons; quick ones show that the work works, but not how fast it is. */
     static List<Compared> all(boolean quick) {
         int millis = quick ? 50 : 1_000;
         OpenLoop.Plan plan =

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/** Measures the work of every headline beside the headline. */
+/** Measures the work of every headline, for comparison with the headline. */
 final class Seeds implements Measure {
     static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
 

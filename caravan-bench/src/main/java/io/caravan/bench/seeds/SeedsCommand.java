@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench seeds}: published figures of earlier stores, beside the same work on Caravan. */
+/** {@code scripts/bench seeds}: published numbers of earlier stores, compared with the same work on Caravan. */
 @Command(
         name = "seeds",
         mixinStandardHelpOptions = true,

@@ -78,7 +78,7 @@ interface Work {
         return (head + "x".repeat(DOCUMENT_BYTES - head.length() - 2) + "\"}").getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the documents that the lines are, in batches that are each waited for. */
+    /** Writes the documents in these lines, in batches, and waits for each. */
     private static void fill(ListStore store, BufferedReader lines)
             throws IOException, InterruptedException, ExecutionException {
         int id = 0;
@@ -94,7 +94,7 @@ interface Work {
         }
     }
 
-    /** Writes so many documents from a file, a line each; tells how long that took, without the file's making. */
+    /** Writes documents from a file, one in each line; returns the time taken, without the creation of the file. */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
         Path file = directory.resolveSibling("documents.jsonl");
@@ -112,7 +112,7 @@ interface Work {
         }
     }
 
-    /** Writes documents from a file, in batches that are each waited for. */
+    /** Writes documents from a file, in batches, and waits for each. */
     static Work batched(int documents) {
         return onStore((store, directory) -> {
             double seconds = fill(store, directory, documents);
@@ -149,7 +149,7 @@ interface Work {
         });
     }
 
-    /** Reads whole documents, or asks for lists that do not exist, one after another. */
+    /** Reads complete documents, or requests lists that do not exist, one after another. */
     static Work lookups(int documents, boolean hit, int millis) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -224,7 +224,7 @@ interface Work {
     }
 
     /**
-     * Sends deltas at a fixed rate to a server over RESP, timed from when each was due; the server always forces.
+     * Sends deltas at a fixed rate to a server over RESP, timed from when each was due; the server always fsyncs.
      *
      * @param warmSeconds number of initial seconds that do not count
      */

@@ -1,4 +1,4 @@
-/** Talks to a Caravan server in another process; shared by the programs of this module. */
+/** Connections to a Caravan server in another process; shared by the programs of this module. */
 @NullMarked
 package io.caravan.bench.server;
 

@@ -22,7 +22,7 @@ final class EachSecond implements Measure {
 
     @Override
     public void run(Turn turn) {
-        // The other measure has measured everything.
+        // LiveService has already measured everything.
     }
 
     @Override

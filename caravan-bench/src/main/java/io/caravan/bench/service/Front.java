@@ -14,14 +14,14 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * A protocol, and the servers that speak it.
+ * A protocol, and the servers that support it.
  *
  * @param name in titles and, in lower case, in file names
  * @param request the request that is sent
  * @param note for readers on this protocol's load, in a sentence
  */
 record Front(String name, String request, Plan plan, Protocol protocol, List<Subject> subjects, String note) {
-    /** RPUSH, beside Redis. */
+    /** RPUSH, compared with Redis. */
     static Front resp(Plan plan) {
         return new Front(
                 "RESP",
@@ -32,7 +32,7 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
                 "Redis with `appendfsync everysec` answers before anything is synced: it does less.");
     }
 
-    /** POST of the Durable Streams protocol, beside its reference server. */
+    /** POST of the Durable Streams protocol, compared with its reference server. */
     static Front http(Plan plan) {
         return new Front(
                 "HTTP",

@@ -22,7 +22,7 @@ import java.util.Locale;
 
 /** A load at a fixed rate on each server of a protocol, from the moment the server is ready. */
 final class LiveService implements Measure {
-    /** By then a JVM has compiled the hot code. */
+    /** The second from which a JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
 
     private static final double MICROS_PER_MILLI = 1e3;

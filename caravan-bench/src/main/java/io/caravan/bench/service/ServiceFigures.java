@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/** The figures of a load, or of one second of it. */
+/** The numbers of a load, or of one second of it. */
 final class ServiceFigures {
     static final Figure SENT = new Figure("sent", "%,.0f");
     static final Figure ACKS = new Figure("acks", "%,.0f");
@@ -20,7 +20,7 @@ final class ServiceFigures {
 
     private ServiceFigures() {}
 
-    /** Figures from a given second on, counted from 0, including answers after the last second. */
+    /** Numbers from a given second, counted from 0, including replies after the last second. */
     static Measurement from(int second, Outcome outcome) {
         List<Second> all = outcome.timeline().seconds();
         List<Second> seconds = Stream.concat(
@@ -32,7 +32,7 @@ final class ServiceFigures {
                 .with(Figure.CLIENT_LATE_MAX_MILLIS, outcome.late().getMaxValue() / MICROS_PER_MILLI);
     }
 
-    /** Figures of one second. */
+    /** Numbers of one second. */
     static Measurement of(Second second) {
         return of(List.of(second), second.waits());
     }

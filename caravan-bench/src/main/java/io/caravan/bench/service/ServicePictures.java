@@ -39,7 +39,7 @@ final class ServicePictures {
     /**
      * Draws the pictures.
      *
-     * @param forceMillis time of one force of the disk
+     * @param forceMillis time of one fsync of the disk
      * @param echoMillis latency of a server that does nothing
      */
     List<Picture> all(double forceMillis, double echoMillis) {
@@ -69,7 +69,7 @@ final class ServicePictures {
                 chart);
     }
 
-    /** Uses the colour of the system's existing line. */
+    /** Uses the color of the system's existing line. */
     private static void addMedian(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         XYSeries p98 = chart.getSeries(system);
         p98.setLabel(system + ", p98");

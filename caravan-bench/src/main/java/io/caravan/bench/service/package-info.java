@@ -1,6 +1,6 @@
 /**
  * A live service, second by second: deltas arrive at a fixed rate from the first moment of a fresh server, regardless
- * of its answers, and each is timed from when it was due. The design was first measured this way, at 16,000 deltas a
+ * of its replies, and each is timed from when it was due. The design was first measured this way, at 16,000 deltas a
  * second.
  *
  * <p>{@link io.caravan.bench.service.ServiceCommand} runs the load over RESP and over HTTP ({@link

@@ -19,22 +19,25 @@ enum Appetite {
         this.longestTrim = longestTrim;
     }
 
-    /** Trims in a thousand changes. */
+    /** The number of trims in a thousand changes. */
     int trims() {
         return trims;
     }
 
-    /** Deletes in a thousand changes. */
+    /** The number of deletes in a thousand changes. */
     int deletes() {
         return deletes;
     }
 
-    /** A longer list is trimmed before anything else happens. */
+    /** The length above which a list is trimmed before anything else happens. */
     int longList() {
         return longList;
     }
 
-    /** How many values a trim may drop from a list of this length, unless the list is too long. */
+    /**
+     * Returns the maximum number of values that a trim may drop from a list of this length, unless the list is too
+     * long.
+     */
     int longestTrim(int length) {
         return length > longList ? length : Math.min(length, longestTrim);
     }

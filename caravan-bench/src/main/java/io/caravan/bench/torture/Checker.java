@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Decides whether a store kept its promises: every acknowledged change is there, in order, with the right bytes;
- * nothing is there that was never sent; each change in flight is there completely or not at all; and nothing that was
- * read has disappeared.
+ * Decides whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
+ * bytes, and each change in flight completely or not at all. The store must contain nothing that was never sent, and
+ * nothing that was read may have disappeared.
  */
 final class Checker {
     private final Lists lists;

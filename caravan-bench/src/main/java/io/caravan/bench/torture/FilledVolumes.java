@@ -20,13 +20,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stores that fill file systems of many sizes themselves. Then all documents but one are deleted, or all; appends must be
- * accepted again without a restart, and go on.
+ * Fills file systems of many sizes with stores. Then either all documents or all but one are deleted, after which the
+ * store must accept appends again without a restart, and continue to accept them.
  */
 final class FilledVolumes {
     private static final int LEAST_MEGABYTES = 272;
     private static final int MOST_MEGABYTES = 3072;
-    /** XFS cannot be made smaller. */
+    /** The minimum size of an XFS file system. */
     private static final int LEAST_XFS_MEGABYTES = 304;
 
     private static final int DOCUMENTS = 10;
@@ -43,12 +43,12 @@ final class FilledVolumes {
         this.out = out;
     }
 
-    /** One file system, and what is done on it. */
+    /** One file system, and the work on it. */
     record Case(String type, int megabytes, int valueBytes, boolean keepsOne) {
         static Case random(SplittableRandom random) {
             String type = random.nextBoolean() ? "ext4" : "xfs";
             int least = type.equals("xfs") ? LEAST_XFS_MEGABYTES : LEAST_MEGABYTES;
-            // Small ones are the harder.
+            // Small file systems are harder, so they are more frequent.
             double exponent = random.nextDouble() * Math.log((double) MOST_MEGABYTES / least);
             return new Case(
                     type,
@@ -113,7 +113,10 @@ final class FilledVolumes {
         return System.nanoTime() - startNanos < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     }
 
-    /** Appends to all documents in turn until it is refused, and refused again after a checkpoint. Returns how many were accepted. */
+    /**
+     * Appends to all documents in turn until an append is refused, and refused again after a checkpoint. Returns the
+     * number of accepted appends.
+     */
     private static long fill(DurableListStore store, int valueBytes) {
         long accepted = 0;
         boolean refusedBefore = false;
@@ -141,7 +144,7 @@ final class FilledVolumes {
         try {
             store.checkpoint();
         } catch (StoreIoException noSpace) {
-            // The store tries again by itself.
+            // The store retries the checkpoint by itself.
         }
     }
 
@@ -163,7 +166,7 @@ final class FilledVolumes {
         return value;
     }
 
-    /** Returns why an append was refused; nothing when it was accepted. */
+    /** Returns the reason why an append was refused; an empty text when it was accepted. */
     private static String tryAppend(DurableListStore store, long id, int bytes) {
         try {
             store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);

@@ -15,19 +15,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disks of the hosts of a group, which can be slow, fail, and be full. A library in each host's process
- * ({@code sickdisk.c}) stands between its files and the system; so the store and the Raft log are told of it by the errors
- * that a real disk gives. Needs a C compiler, and no root. One thread uses it.
+ * The disks of the nodes of a Raft group, which can be slow, fail, and be full. A library in each node's process
+ * ({@code sickdisk.c}) intercepts its system calls on files, so the store and the Raft log receive the errors of a real
+ * disk. Needs a C compiler, but no root. Used by one thread.
  */
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
 
-    /** What ails a disk; the library knows it by its number. */
+    /** A fault of a disk; its number identifies it to the library. */
     enum Ailment {
-        /** It may be slow. */
+        /** No failure, though the disk may be slow. */
         NONE,
         FAILS,
-        /** Writes go to the system's memory, as ever. */
+        /** Fsyncs fail; writes to the page cache succeed. */
         FAILS_FORCES,
         FULL
     }
@@ -36,7 +36,7 @@ final class GroupDisks {
     private final @Nullable Path library;
     private String whyNone = "";
 
-    /** Disks that are well. */
+    /** Creates healthy disks. */
     GroupDisks(GroupPlan plan) throws IOException {
         this.plan = plan;
         this.library = compile(plan.directory());
@@ -71,12 +71,12 @@ final class GroupDisks {
         return null;
     }
 
-    /** Why no disk can be anything but well here; empty when it can. */
+    /** Returns the reason why this machine cannot simulate faults; empty when it can. */
     String whyNone() {
         return whyNone;
     }
 
-    /** What a host's process needs in its environment. */
+    /** Returns the environment variables that a node's process needs. */
     Map<String, String> environment(String host) {
         return library == null
                 ? Map.of()
@@ -91,9 +91,9 @@ final class GroupDisks {
     }
 
     /**
-     * From now on a host's disk is as this says.
+     * Sets the state of a node's disk from now on.
      *
-     * @param forceMillis how much longer a force takes than it does anyway
+     * @param forceMillis additional duration of each fsync
      */
     void ail(String host, Ailment ailment, int forceMillis) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(2 * Integer.BYTES)

@@ -8,41 +8,44 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** What befalls the hosts of a group while it is written to. */
+/** A fault of the nodes of a Raft group while clients write to it. */
 enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
-    /** Down until the others have dropped of their Raft logs what it lacks: it is sent files. */
+    /**
+     * A follower is down until the others have purged the entries that it lacks from their Raft logs, so it receives a
+     * snapshot.
+     */
     KEEP_FOLLOWER_AWAY,
     KILL_TWO,
     KILL_ALL,
-    /** Suspended for longer than an election: it wakes up believing that it leads. */
+    /** The leader is suspended for longer than an election, and resumes in the belief that it still leads. */
     PAUSE_LEADER,
     PAUSE_FOLLOWER,
-    /** The leader is suspended, and then another one, or the same, is killed. */
+    /** The leader is suspended, and then another node is killed. */
     PAUSE_LEADER_AND_KILL,
-    /** Killed, started, and killed again while it starts. */
+    /** A node is killed, started, and killed again while it starts. */
     KILL_STARTING,
     RESTART_ALL,
-    /** It hears nobody, and nobody hears it, while it serves the harness as before. */
+    /** The leader is cut off from the other nodes in both directions, while it serves the harness as before. */
     CUT_OFF_LEADER,
     CUT_OFF_FOLLOWER,
-    /** No host hears another. */
+    /** All nodes are cut off from each other. */
     CUT_OFF_ALL,
-    /** Others stand for election, and the leader hears what they say. */
+    /** Other nodes start elections, and the leader receives their messages, but they receive none of its own. */
     MUTE_LEADER,
-    /** The others go on hearing that it leads, until it gives up by itself. */
+    /** The others still receive the leader's messages, but it receives none, until it steps down by itself. */
     DEAFEN_LEADER,
     MUTE_FOLLOWER,
     DEAFEN_FOLLOWER,
-    /** The leader is cut off, and one of the others killed and started. */
+    /** The leader is cut off, and another node is killed and started. */
     CUT_OFF_LEADER_AND_KILL,
     SLOW_NETWORK,
-    /** Its forces take up to a second longer. */
+    /** The leader's fsyncs take up to a second longer. */
     SLOW_DISK_LEADER,
     SLOW_DISK_FOLLOWER,
     SLOW_DISK_TWO,
-    /** Its writes and forces fail, or only its forces. */
+    /** The leader's writes and fsyncs fail, or only its fsyncs. */
     FAILING_DISK_LEADER,
     FAILING_DISK_FOLLOWER,
     FAILING_DISK_TWO,
@@ -51,12 +54,12 @@ enum GroupFault {
     FULL_DISK_TWO;
 
     private static final Duration AWAY = Duration.ofSeconds(5);
-    /** Long enough for an election, and for a leader to find that nobody hears it, at least. */
+    /** The minimum time for an election, and for a leader to detect that it has lost its quorum. */
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;
     private static final int SLOWEST_FORCE_MILLIS = 1000;
-    /** Long enough for a host to end by itself, and to be started again. */
+    /** Long enough for a node to exit by itself, and to be started again. */
     private static final long SICK_MILLIS = 2000;
 
     private static final long LOOK_MILLIS = 100;
@@ -113,12 +116,12 @@ enum GroupFault {
         };
     }
 
-    /** Whether it needs disks that can be sick. */
+    /** Whether it needs disks that can be made to fail. */
     boolean isOfDisks() {
         return compareTo(SLOW_DISK_LEADER) >= 0;
     }
 
-    /** With the leader, or without. */
+    /** Returns two nodes, with or without the leader. */
     private static List<String> two(List<String> order, Random random) {
         return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
     }
@@ -133,7 +136,7 @@ enum GroupFault {
         return sicken(hosts, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FORCES, 0, random);
     }
 
-    /** In some cases the processes are killed meanwhile, and started on their sick disks. */
+    /** Makes disks fail. In some cases the processes are then killed, and started on their failing disks. */
     private static int sicken(GroupHosts hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
             throws IOException, InterruptedException {
         for (String host : which) {

@@ -33,14 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The child process that is one host of a group: makes the changes that the harness asks for over loopback, when it
- * leads. Each connection has a thread. Ends with its standard input.
+ * The child process that is one node of a Raft group. While it leads, it makes the changes that the harness requests
+ * over loopback. Each connection has a thread. Ends with its standard input.
  */
 class GroupHost implements LeadershipListener {
-    /** Exit status of a host that may not start with the files that it has. */
+    /** Exit status of a node that may not start with its files. */
     static final int REFUSED = 3;
 
-    /** Exit status of a host that cannot go on, and must be started again. */
+    /** Exit status of a node that cannot continue, and must be started again. */
     static final int UNFIT = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
@@ -66,7 +66,7 @@ class GroupHost implements LeadershipListener {
             watch.start();
             tellPort(GroupPlan.portFile(config.raftDirectory()), server.getLocalPort());
             while (System.in.read() >= 0) {
-                // Nothing is ever sent on it; only its end matters.
+                // The harness never sends anything; only the end of the input matters.
             }
             closing = true;
             return 0;
@@ -79,11 +79,12 @@ class GroupHost implements LeadershipListener {
         }
     }
 
-    /** As the server does, when the host takes part no longer, or leads with a store that has failed. */
+    /** Ends the process, as the server does, when the node no longer takes part, or leads with a failed store. */
     private void endWhenUnfit(GroupMember member) {
         DurableListStore broken = null;
         while (!closing) {
-            // A store fails, too, when leadership is lost: then it leads no more the next time.
+            // A store also fails when the node loses leadership. In that case the node no longer leads at the next
+            // check.
             DurableListStore now = failed == leading ? leading : null;
             boolean unfit = !member.takesPart() || now != null && now == broken;
             if (unfit && !closing) {
@@ -177,7 +178,7 @@ class GroupHost implements LeadershipListener {
         out.writeUTF(why);
     }
 
-    /** A host does not know whether it leads. */
+    /** Thrown when a node could not confirm its leadership. */
     private static final class UnconfirmedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -194,7 +195,7 @@ class GroupHost implements LeadershipListener {
         }
     }
 
-    /** Done when the host leads, for sure. */
+    /** Returns a future that completes when the node has confirmed that it leads. */
     CompletableFuture<Void> leads(GroupMember member) {
         return member.confirmLeadership();
     }
@@ -205,7 +206,7 @@ class GroupHost implements LeadershipListener {
         do {
             entries = store.read(list);
             info = store.info(list);
-            // Otherwise something was appended in between.
+            // Otherwise an append happened between the two calls.
         } while (entries.isEmpty() && info != null && info.count() > 0);
         out.writeByte(Answer.DONE.ordinal());
         out.writeLong(
@@ -220,7 +221,7 @@ class GroupHost implements LeadershipListener {
         }
     }
 
-    /** Makes a change; returns what the store has acknowledged, when it has. */
+    /** Makes a change, and returns the result once the store has acknowledged it. */
     long change(DurableListStore store, HostCall call) {
         try {
             return submit(store, call).join();

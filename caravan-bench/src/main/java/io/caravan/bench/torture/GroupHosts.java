@@ -17,20 +17,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
+/** The child processes that are the nodes of a Raft group. One thread starts and ends them; any thread may connect. */
 final class GroupHosts implements AutoCloseable {
-    /** The time that a host may take to start or to catch up, and a group to serve once all are up, on a busy machine. */
+    /**
+     * The time limit, on a busy machine, for a node to start or to catch up, and for a group to serve once all nodes
+     * are up.
+     */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration ASKING = Duration.ofSeconds(2);
     private static final long POLL_NANOS = 10_000_000;
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
-    /** Another program took its port meanwhile; or it got files of a leader that was then lost. */
+    /** Another program took the node's port, or the leader that sent it a snapshot was lost. */
     private static final List<String> EXCUSES =
             List.of("Address already in use", "has received files, and no leader asks for them");
 
-    /** Raft keeps the entries of its open log segment in memory. */
+    /** The JVM flags. Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
             "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
 
@@ -38,13 +41,13 @@ final class GroupHosts implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
-    /** Whose processes may end by themselves, as their disks were sick. */
+    /** Nodes whose processes may end by themselves, because their disks have failed. */
     private final Set<String> convalescent = ConcurrentHashMap.newKeySet();
 
     private final GroupNetwork network;
     private final GroupDisks disks;
     private int endedByThemselves;
-    /** Whether all have been stopped, and not started since: how they ended was looked at then. */
+    /** Whether all nodes have been stopped, and not started since; their exit statuses were checked then. */
     private boolean stopped;
 
     /** Starts a new group. */
@@ -96,7 +99,7 @@ final class GroupHosts implements AutoCloseable {
         return child;
     }
 
-    /** Between the hosts; the harness has ways of its own to them. */
+    /** Returns the network between the nodes, which the connections of the harness bypass. */
     GroupNetwork network() {
         return network;
     }
@@ -106,14 +109,14 @@ final class GroupHosts implements AutoCloseable {
         return disks.whyNone();
     }
 
-    /** See {@link GroupDisks#ail}; until {@link #heal}. */
+    /** Changes the state of a disk until {@link #heal}; see {@link GroupDisks#ail}. */
     void sicken(String host, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
         convalescent.add(host);
         disks.ail(host, ailment, forceMillis);
     }
 
     /**
-     * Starts hosts again that have ended by themselves because of their disks, as a service manager does.
+     * Restarts nodes that have ended by themselves because of their disks, as a service manager does.
      *
      * @throws IOException when one has ended for another reason
      */
@@ -133,22 +136,22 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Whether the host may have ended: its disk was sick, or it says why. */
+    /** Whether the node may have ended: its disk had failed, or its output gives a valid reason. */
     private boolean isExcused(String host) throws IOException {
         String output = child(host).output();
         return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
     }
 
-    /** How many processes have ended by themselves, because of their disks, and were started again. */
+    /** Returns the number of processes that ended by themselves and were started again. */
     int endedByThemselves() {
         return endedByThemselves;
     }
 
     /**
-     * Has all hosts run again and hear each other: mends their disks, resumes those that are suspended, and starts those
+     * Makes all nodes run and reach each other again: repairs their disks, resumes suspended nodes, and starts those
      * that are down.
      *
-     * @param broken whether the connections between the hosts end
+     * @param broken whether the connections between the nodes end
      */
     void heal(boolean broken) throws IOException {
         network.heal(broken);
@@ -171,7 +174,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Starts it again when it may have ended. */
+    /** Waits for a node, and restarts it if it ended for a valid reason. */
     private void bringUp(String host) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -186,7 +189,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Starts the host without waiting until it is up. */
+    /** Starts the node without waiting until it is up. */
     void startBriefly(String host) throws IOException {
         launch(host, false);
     }
@@ -208,7 +211,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Stops all hosts cleanly. */
+    /** Stops all nodes cleanly. */
     void stop() throws IOException {
         for (String host : ids()) {
             child(host).askToStop();
@@ -225,7 +228,7 @@ final class GroupHosts implements AutoCloseable {
         stopped = true;
     }
 
-    /** Starts a host without the Raft log that it had, which must be refused. Returns the problem, or null. */
+    /** Starts a node without its Raft log, which the node must refuse. Returns the problem, or null. */
     @Nullable
     String tryWithoutFiles(String host) throws IOException {
         Path raft = plan.raft(host);
@@ -242,7 +245,7 @@ final class GroupHosts implements AutoCloseable {
                 : "host " + host + " started without its Raft log, under the same id; its status was " + status;
     }
 
-    /** Connects to a host. */
+    /** Connects to a node. */
     HostLink link(String host) throws IOException {
         try {
             return new HostLink(Integer.parseInt(Files.readString(plan.portFile(host))));
@@ -251,7 +254,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** What the host says of itself; empty when it is down or suspended. */
+    /** Returns the state that the node reports; empty when it is down or suspended. */
     Optional<HostLink.State> state(String host) {
         try (HostLink link = link(host)) {
             link.send(HostCall.state());
@@ -261,7 +264,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** A host that says that it leads. */
+    /** Returns a node that reports that it leads. */
     Optional<String> leader() {
         return ids().stream()
                 .filter(host -> !paused.contains(host) && child(host).alive())
@@ -269,7 +272,7 @@ final class GroupHosts implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Whether the group takes this change through the host. */
+    /** Whether the group accepts this change through the node. */
     boolean takes(String host, HostCall call) throws IOException {
         try (HostLink link = link(host)) {
             return takes(link, call, PATIENCE);
@@ -279,7 +282,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Has the leader write more than the Raft log keeps, or as much as it can in this time. */
+    /** Writes more through the leader than the Raft log keeps, or as much as possible within this time. */
     void outgrowLog(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         long bytes = 0;
@@ -306,7 +309,7 @@ final class GroupHosts implements AutoCloseable {
         return false;
     }
 
-    /** Makes all hosts dump their threads to their logs. */
+    /** Makes all nodes dump their threads to their logs. */
     void explain() {
         children.values().forEach(ChildJvm::explainIfAlive);
     }

@@ -17,17 +17,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The network between the hosts of a group, which can be cut and slowed. Each host reaches every other one through a
- * proxy of its own, which tells the two directions apart:
+ * The network between the nodes of a Raft group, which can be cut and slowed. Each node reaches every other one through
+ * a proxy of its own, which distinguishes the two directions:
  *
  * <pre>
  *   host a                                        host b
  *   host-b is 127.0.1.1  ->  127.0.1.1:port b  ->  127.0.0.1:port b
  * </pre>
  *
- * All know the hosts by the same names and ports, as a Raft group must, but each has a table of its own that says where
- * the names are ({@code jdk.net.hosts.file}). Bytes that are sent in a direction that is cut wait, as packets do that are
- * sent again and again. Needs a system in which all of 127.0.0.0/8 is this machine, such as Linux. Any thread may use it.
+ * <p>All nodes use the same names and ports for each other, as a Raft group must, but each has its own table of
+ * addresses ({@code jdk.net.hosts.file}). Bytes sent in a direction that is cut wait, like packets that are
+ * retransmitted. Needs a system on which all of 127.0.0.0/8 is this machine, such as Linux. Thread-safe.
  */
 final class GroupNetwork implements AutoCloseable {
     private static final String LOOPBACK = "127.0.0.1";
@@ -37,7 +37,7 @@ final class GroupNetwork implements AutoCloseable {
     /** A direction. */
     private record Way(String from, String to) {}
 
-    /** Lets bytes through, at once, later, or not until the network is whole again. */
+    /** Passes bytes on immediately, later, or not until the network is healed. */
     private static final class Valve {
         private boolean shut;
         private long delayMillis;
@@ -61,7 +61,7 @@ final class GroupNetwork implements AutoCloseable {
     private final List<ServerSocket> proxies = new ArrayList<>();
     private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
 
-    /** A network that is whole. */
+    /** Creates an intact network. */
     GroupNetwork(GroupPlan plan) throws IOException {
         this.plan = plan;
         for (Host from : plan.hosts()) {
@@ -81,7 +81,7 @@ final class GroupNetwork implements AutoCloseable {
         }
     }
 
-    /** Where a host finds all others. */
+    /** Returns the address at which a node finds all others. */
     private String seenFrom(Host host) {
         return "127.0.1." + (1 + plan.hosts().indexOf(host));
     }
@@ -90,7 +90,7 @@ final class GroupNetwork implements AutoCloseable {
         return plan.directory().resolve(host + ".hosts");
     }
 
-    /** The flag of a host's JVM that has it use this network. */
+    /** Returns the JVM flag with which a node uses this network. */
     String flag(String host) {
         return "-Djdk.net.hosts.file=" + table(host);
     }
@@ -114,7 +114,7 @@ final class GroupNetwork implements AutoCloseable {
             try {
                 connect(proxy.accept(), from, to);
             } catch (IOException down) {
-                // The host is down, so its peer's connection is closed; or the network is.
+                // The target node is down, so the connection is closed; or the network is closed.
             }
         }
     }
@@ -146,7 +146,7 @@ final class GroupNetwork implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException broken) {
-            // One of the two is gone, and the other one hears of it.
+            // One of the two is closed; closing the other notifies its owner.
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         } finally {
@@ -160,7 +160,7 @@ final class GroupNetwork implements AutoCloseable {
             try {
                 socket.close();
             } catch (IOException gone) {
-                // Nobody uses it any more.
+                // The socket is no longer used.
             }
         }
     }
@@ -173,12 +173,12 @@ final class GroupNetwork implements AutoCloseable {
         return valve;
     }
 
-    /** From now on nothing that the host sends arrives. */
+    /** Holds back everything that the node sends, from now on. */
     void mute(String host) {
         others(host).forEach(other -> valve(host, other).set(true, 0));
     }
 
-    /** From now on nothing that is sent to the host arrives. */
+    /** Holds back everything that is sent to the node, from now on. */
     void deafen(String host) {
         others(host).forEach(other -> valve(other, host).set(true, 0));
     }
@@ -190,15 +190,15 @@ final class GroupNetwork implements AutoCloseable {
                 .toList();
     }
 
-    /** From now on everything arrives so much later. */
+    /** Delays all bytes by this time, from now on. */
     void slow(long millis) {
         valves.values().forEach(valve -> valve.set(false, millis));
     }
 
     /**
-     * Makes the network whole again.
+     * Removes all cuts and delays.
      *
-     * @param broken whether all connections end, and what waits on them is lost; it arrives otherwise
+     * @param broken whether all connections end, which loses the bytes that wait; otherwise those arrive
      */
     void heal(boolean broken) {
         if (broken) {

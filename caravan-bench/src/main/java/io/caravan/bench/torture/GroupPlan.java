@@ -15,26 +15,26 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * What all processes of a run know of the group.
+ * The description of the group that all processes of a run share.
  *
- * @param directory has a folder for each host
+ * @param directory contains a directory for each node
  */
 record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
     /** Short, so that leaders are lost often; a busy machine loses some by itself. */
     static final Duration ELECTION = Duration.ofMillis(300);
 
-    /** Little, so that a host that was down is sent files now and then. */
+    /** Small, so that a node that was down sometimes receives a snapshot. */
     static final long KEPT_LOG_BYTES = 1 << 20;
 
-    /** A new group of three; the directory is created. */
+    /** Creates a plan for a new group of three, and its directory. */
     static GroupPlan make(Path directory) throws IOException {
         List<Host> hosts =
                 Stream.of("a", "b", "c").map(id -> host(id, FreePorts.next())).toList();
         return new GroupPlan(Files.createDirectories(directory).toRealPath(), UUID.randomUUID(), hosts);
     }
 
-    /** Where it is, the {@link GroupNetwork} says. */
+    /** Creates a node, whose name {@link GroupNetwork} resolves to an address. */
     private static Host host(String id, int port) {
         return new Host(id, "host-" + id, port);
     }
@@ -49,7 +49,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
         return arguments;
     }
 
-    /** What {@link #toArguments} has made, as the config of the host that it was made for. */
+    /** Parses the result of {@link #toArguments} into the configuration of the node that it was made for. */
     static GroupConfig parse(String[] arguments) {
         List<Host> hosts = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {
@@ -75,7 +75,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
                 .build();
     }
 
-    /** All files of a host: its {@linkplain GroupDisks disk}. */
+    /** Returns the directory with all files of a node: its {@linkplain GroupDisks disk}. */
     Path folder(String host) {
         return directory.resolve(host);
     }
@@ -88,7 +88,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
         return folder(host).resolve("raft");
     }
 
-    /** Where the host says on which port it hears the harness. */
+    /** Returns the file to which the node writes the port on which it listens for the harness. */
     Path portFile(String host) {
         return portFile(raft(host));
     }

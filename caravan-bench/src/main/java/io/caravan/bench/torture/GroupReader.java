@@ -10,12 +10,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Reads lists strictly while others write them: at the host that has answered last, or at any, as one that was replaced
- * and does not know it must not answer.
+ * Makes linearizable reads of lists while others write them. Half of the reads go to the node that replied last, the
+ * others to any node, because a replaced leader that does not know of its successor must not reply.
  */
 final class GroupReader extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
-    /** Each strict read costs an entry of the Raft log. */
+    /** Limits the rate, because each linearizable read costs an entry of the Raft log. */
     private static final long PAUSE_NANOS = 3_000_000;
 
     private final SplittableRandom random;
@@ -35,7 +35,7 @@ final class GroupReader extends Thread {
         setDaemon(true);
     }
 
-    /** How many reads were answered; once the thread has ended. */
+    /** Returns the number of successful reads, once the thread has ended. */
     long reads() {
         return reads;
     }

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What came of all rounds of a group. */
+/** The summary of all rounds of a group. */
 final class GroupSummary extends Summary {
     private final Map<GroupFault, Integer> faults = new EnumMap<>(GroupFault.class);
     private int comparisons;

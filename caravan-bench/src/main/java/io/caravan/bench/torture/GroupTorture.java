@@ -19,10 +19,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three hosts of a group in processes of their own, written to and read strictly, killed, suspended and cut off from each
- * other. After each round all hosts are up again: the group must take writes within half a minute, its leader must hold
- * what was acknowledged, and the reads must have shown what they promise. After some all are stopped, and their replicas
- * compared.
+ * Runs three nodes of a Raft group in separate processes. Clients write to them and make linearizable reads, while
+ * nodes are killed, suspended, and cut off from each other.
+ *
+ * <p>After each round, all nodes are up again. The group must then accept writes within {@link GroupHosts#PATIENCE},
+ * its leader must hold all acknowledged writes, and the reads must have been linearizable. After some rounds, all nodes
+ * are stopped and their replicas compared.
  */
 final class GroupTorture {
     private static final int WRITERS = 4;
@@ -74,11 +76,11 @@ final class GroupTorture {
     }
 
     /**
-     * Runs until the first problem, for so many rounds or so long.
+     * Runs until the first problem, or until the limit of rounds or time is reached.
      *
-     * @param mainClass of a host's process
+     * @param mainClass the main class of a node's process
      * @param directory missing or empty; kept
-     * @param faults that may befall the hosts, each as often as it is named
+     * @param faults faults to draw from, each as often as it is listed
      */
     static GroupSummary run(
             String mainClass,
@@ -175,7 +177,7 @@ final class GroupTorture {
         }
     }
 
-    /** Waits until a leader has taken a write, and returns it. */
+    /** Waits until a leader has accepted a write, and returns it. */
     private String awaitService() throws IOException {
         long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
@@ -201,7 +203,10 @@ final class GroupTorture {
         }
     }
 
-    /** What the leader has, which may be another one than a moment ago: one that has taken a write knows all before. */
+    /**
+     * Reads a list from the leader, which may have changed in the meantime. A leader that has accepted a write has all
+     * writes before it.
+     */
     private @Nullable ListModel read(long list) throws IOException {
         long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
         while (System.nanoTime() < end) {

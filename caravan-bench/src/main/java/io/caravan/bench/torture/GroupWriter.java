@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes to its own lists, through whoever leads, one change of a list at a time. A list whose change is not answered in
- * time rests until it is, so that the change, should the host wake up and make it, is the last one.
+ * Writes to its own lists through the leader, one change of a list at a time. If a result is late, the list rests until
+ * it arrives. A suspended node may still make the change when it resumes, and that must then be the last one.
  */
 final class GroupWriter extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
@@ -46,7 +46,7 @@ final class GroupWriter extends Thread {
         setDaemon(true);
     }
 
-    /** The number that its next value would have. */
+    /** Returns the number of its next value. */
     long number() {
         return number;
     }
@@ -82,7 +82,10 @@ final class GroupWriter extends Thread {
         }
     }
 
-    /** Hears late answers that have come meanwhile, or will not come as their host was killed. */
+    /**
+     * Receives late results that have arrived in the meantime, or detects that they will not arrive because the node
+     * was killed.
+     */
     private void hear() {
         for (Late waiting : List.copyOf(late)) {
             try {
@@ -90,7 +93,7 @@ final class GroupWriter extends Thread {
                 late.remove(waiting);
                 awake.add(waiting.list());
             } catch (SocketTimeoutException later) {
-                // The list rests on.
+                // The list continues to rest.
             }
         }
     }
@@ -106,7 +109,7 @@ final class GroupWriter extends Thread {
         return HostCall.append(list.id(), number++, 24 + random.nextInt(length - 23));
     }
 
-    /** Returns whether the host that was asked leads. */
+    /** Requests a change. Returns whether it was acknowledged. */
     private boolean change(ListHistory list, HostCall call) {
         HostLink link;
         try {
@@ -138,7 +141,7 @@ final class GroupWriter extends Thread {
         return link;
     }
 
-    /** Returns whether it was acknowledged. */
+    /** Receives a result. Returns whether the change was acknowledged. */
     private boolean heard(HostLink link, ListHistory list, HostCall call, long sent, Duration patience)
             throws IOException {
         Answer answer = link.answer(patience);
@@ -160,9 +163,9 @@ final class GroupWriter extends Thread {
     }
 
     /**
-     * Hears the answers that are still to come, when the thread has ended.
+     * Receives the outstanding results, once the thread has ended.
      *
-     * @throws SocketTimeoutException when a host that is up does not answer
+     * @throws SocketTimeoutException when a node that is up does not reply
      */
     void hearOut(Duration patience) throws SocketTimeoutException {
         for (Late waiting : late) {
@@ -171,7 +174,7 @@ final class GroupWriter extends Thread {
         links.values().forEach(HostLink::end);
     }
 
-    /** Hears a late answer, and ends its connection. */
+    /** Receives a late result, and ends its connection. */
     private void hear(Late waiting, Duration patience) throws SocketTimeoutException {
         try {
             heard(waiting.link(), waiting.list(), waiting.call(), waiting.sent(), patience);

@@ -18,7 +18,7 @@ final class Hardships {
     private static final long LONGEST_PAUSE_MILLIS = 400;
     private static final long PATIENCE_SECONDS = Session.PATIENCE.toSeconds() / 2;
     private static final long POLL_MILLIS = 10;
-    /** How many changes must succeed before the work counts as continuing. */
+    /** The number of changes that must succeed before the work counts as continuing. */
     private static final int SOME = 10;
 
     private final Subject subject;
@@ -36,9 +36,9 @@ final class Hardships {
         this.random = random;
     }
 
-    /** Runs the trials and leaves the session at work, so that it can be killed in the middle of it. */
+    /** Runs the trials and leaves the session at work, so that it can be killed while it works. */
     void impose(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
-        // However slow the machine is: an end before the first answers would show nothing.
+        // Even on a slow machine, because an end before the first acknowledgement would prove nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
         if (random.nextDouble() < PAUSE) {
             pause(session, report);

@@ -5,24 +5,24 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * What the harness asks of a host.
+ * A request of the harness to a node.
  *
- * @param number of an append, from which the value is made; of a trim, the first sequence that it keeps
+ * @param number determines the value of an append; for a trim, the first sequence that it keeps
  */
 record HostCall(Kind kind, long list, long number, int length) {
     enum Kind {
         APPEND,
         TRIM,
         DELETE,
-        /** All values of a list. */
+        /** Returns all values of a list. */
         READ,
-        /** The same, when the host has made sure that it leads. */
+        /** Returns all values of a list, once the node has confirmed its leadership. */
         STRICT_READ,
-        /** Whether the host leads, and how many entries of the group it has applied. */
+        /** Returns whether the node leads, and the number of entries of the group that it has applied. */
         STATE
     }
 
-    /** How an answer begins. */
+    /** The first byte of a result. */
     enum Answer {
         DONE,
         /** The change may have been made, or not. */

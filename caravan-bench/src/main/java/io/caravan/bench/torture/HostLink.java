@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The harness's connection to a host, for one thread; one call at a time. */
+/** The harness's connection to a node, for one thread; one call at a time. */
 final class HostLink implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
@@ -22,7 +22,7 @@ final class HostLink implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Sends a call. When it fails, the host may have got it. */
+    /** Sends a call. When this fails, the node may have received the call. */
     void send(HostCall call) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         call.write(new DataOutputStream(bytes));
@@ -30,9 +30,9 @@ final class HostLink implements AutoCloseable {
     }
 
     /**
-     * How the host answers.
+     * Receives the first part of the result.
      *
-     * @throws java.net.SocketTimeoutException when it has not answered yet; ask again
+     * @throws java.net.SocketTimeoutException when the result has not arrived yet; call this again
      */
     Answer answer(Duration patience) throws IOException {
         socket.setSoTimeout((int) patience.toMillis());
@@ -41,25 +41,28 @@ final class HostLink implements AutoCloseable {
         return answer;
     }
 
-    /** What follows {@link Answer#DONE} for a change. */
+    /** Receives the rest after {@link Answer#DONE} for a change. */
     long result() throws IOException {
         return in.readLong();
     }
 
-    /** What follows every other answer. */
+    /** Receives the rest after any other result. */
     String why() throws IOException {
         return in.readUTF();
     }
 
-    /** What follows {@link Answer#DONE} for the state. */
+    /** Receives the rest after {@link Answer#DONE} for the state. */
     State state() throws IOException {
         return new State(in.readBoolean(), in.readBoolean(), in.readLong());
     }
 
-    /** Whether a host says that it leads, and takes part in its group, and how many entries it has applied. */
+    /**
+     * The state that a node reports: whether it leads, whether it takes part in its group, and the number of entries
+     * applied.
+     */
     record State(boolean leads, boolean takesPart, long applied) {}
 
-    /** What follows {@link Answer#DONE} for a read; null for a missing list. */
+    /** Receives the rest after {@link Answer#DONE} for a read; null for a missing list. */
     @Nullable
     ListModel list() throws IOException {
         long first = in.readLong();
@@ -75,12 +78,12 @@ final class HostLink implements AutoCloseable {
         return first < 0 ? null : list;
     }
 
-    /** Closes it; nobody cares how. */
+    /** Closes the connection, and ignores errors. */
     void end() {
         try {
             close();
         } catch (IOException gone) {
-            // Nothing is asked any more.
+            // The connection is no longer used.
         }
     }
 

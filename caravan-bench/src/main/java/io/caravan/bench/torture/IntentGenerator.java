@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;
-    /** Small enough for a whole batch to fit the log buffer. */
+    /** Small enough for an entire batch to fit the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
     private final SplittableRandom random;
@@ -77,7 +77,7 @@ abstract class IntentGenerator {
         return contents.nextSequence(id);
     }
 
-    /** How many values a trim of the list should drop; sometimes more than it has. */
+    /** Returns the number of values that a trim of the list should drop; sometimes more than the list has. */
     final int trimmed(long id) {
         return random.nextInt(appetite.longestTrim(length(id)) + 2);
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The supervisor's record of the requests to one process and its messages. What is not recorded here was not
+ * The supervisor's record of the requests to one process and its messages. A change without a record here was not
  * acknowledged.
  */
 final class Ledger {
@@ -42,7 +42,7 @@ final class Ledger {
         }
     }
 
-    /** Records what a worker is about to request. */
+    /** Records a worker's next request. */
     void intend(Intent intent) {
         worker(intent).intend(intent);
     }
@@ -120,7 +120,7 @@ final class Ledger {
     }
 
     /**
-     * What a process has done, in numbers.
+     * Counts of a process's work.
      *
      * @param acknowledged changes that were made
      * @param refused changes that were refused for lack of space

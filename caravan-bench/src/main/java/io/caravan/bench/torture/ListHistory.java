@@ -11,23 +11,23 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a list may hold, after changes that were made one after another by one writer. Each change whose fate is
- * unknown doubles the possibilities; each acknowledgement, which tells a sequence, and each look at the list leaves
- * fewer. Empty means a missing list. For one thread at a time, but for {@link #shown}.
+ * All possible contents of a list, after one writer made changes one after another. Each change of unknown fate doubles
+ * the possibilities; each acknowledgement, which reports a sequence, and each check of the list reduces them. Empty
+ * means a missing list. For one thread at a time, except for {@link #shown}.
  */
 final class ListHistory {
-    /** The fate of a change that nobody has acknowledged. */
+    /** The fate of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_TOLD = 12;
-    /** A list rests for the remainder of a round when it has as many possibilities. */
+    /** The number of possibilities at which a list rests for the remainder of a round. */
     private static final int MANY = 64;
 
     private final long id;
     private final Deque<String> calls = new ArrayDeque<>();
     private final List<StrictReads.Change> changes = new ArrayList<>();
     private final Queue<StrictReads.Read> reads = new ConcurrentLinkedQueue<>();
-    /** What it was when it was last looked at, before the changes and reads. */
+    /** The list at the last check, before the changes and reads. */
     private Optional<ListModel> start = Optional.empty();
 
     private List<Optional<ListModel>> possible = List.of(Optional.empty());
@@ -41,15 +41,15 @@ final class ListHistory {
         return id;
     }
 
-    /** Whether too much about it is unknown to go on before it is looked at. */
+    /** Whether the list has too many possible contents to continue before the next check. */
     boolean isVague() {
         return possible.size() >= MANY;
     }
 
     /**
-     * A change was made, and this has just been acknowledged; or its fate is {@link #UNKNOWN}.
+     * Records a change, which has just been acknowledged with this result, or whose fate is {@link #UNKNOWN}.
      *
-     * @param sent when the change was asked for, by {@link System#nanoTime()}
+     * @param sent time of the request, by {@link System#nanoTime()}
      */
     void changed(HostCall call, long answer, long sent) {
         changes.add(
@@ -69,21 +69,21 @@ final class ListHistory {
             contradiction = "list " + id + ": " + call + " was acknowledged with " + answer
                     + ", which nothing acknowledged before explains" + story();
         }
-        // A contradicted list is reported; what follows is compared with what was believed before.
+        // A contradicted list is reported; later changes apply to the contents that were possible before.
         possible = after.isEmpty() ? possible : after;
     }
 
-    /** A strict read has shown it. By any thread, until the list is {@linkplain #found looked at}. */
+    /** Records a linearizable read. Called by any thread, until the list is {@linkplain #found checked}. */
     void shown(StrictReads.Read read) {
         reads.add(read);
     }
 
-    /** Whether what a change was answered fits what the list was made. */
+    /** Whether the result of a change matches the contents that it produced. */
     static boolean explains(HostCall call, long answer, Optional<ListModel> made) {
         return call.kind() != HostCall.Kind.APPEND || made.orElseThrow().nextSequence() == answer + 1;
     }
 
-    /** What a change makes of the list, which stays as it is. */
+    /** Returns the list after a change, without modifying the original. */
     static Optional<ListModel> after(HostCall call, Optional<ListModel> before) {
         Optional<ListModel> list = before.map(ListModel::copy);
         switch (call.kind()) {
@@ -103,7 +103,7 @@ final class ListHistory {
         }
     }
 
-    /** Compares with what the group has; returns the problem, or null. From here on it is what was found. */
+    /** Compares the list with the contents found in the group, which it then has. Returns the problem, or null. */
     @Nullable
     String found(@Nullable ListModel found) {
         Optional<ListModel> is = Optional.ofNullable(found);
@@ -138,7 +138,7 @@ final class ListHistory {
         return should.get().difference(is.get());
     }
 
-    /** A sequence within the list, as far as is known. */
+    /** Returns a sequence within the list, as far as is known. */
     long sequence(int behindFirst) {
         return last().map(list -> list.firstSequence() + Math.min(behindFirst, list.count()))
                 .orElse(0L);

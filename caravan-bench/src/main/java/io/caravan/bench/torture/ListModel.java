@@ -12,7 +12,7 @@ public final class ListModel {
     /**
      * A value, by its fingerprint.
      *
-     * @param origin what appended it, for failure reports
+     * @param origin source of the append, for failure reports
      */
     private record Item(long fingerprint, int length, String origin) {
         boolean same(Item other) {
@@ -57,7 +57,7 @@ public final class ListModel {
     /**
      * Appends a value.
      *
-     * @param origin what appended it, for failure reports
+     * @param origin source of the append, for failure reports
      */
     public void append(ByteBuffer value, String origin) {
         append(new Item(Values.fingerprint(value), value.remaining(), origin));
@@ -77,7 +77,7 @@ public final class ListModel {
         return firstSequence;
     }
 
-    /** Forgets how many values were ever dropped, for clients that see only positions. */
+    /** Restarts the count of dropped values at zero, for clients that see only positions. */
     void countFromZero() {
         firstSequence = 0;
     }
@@ -97,7 +97,7 @@ public final class ListModel {
         return copy;
     }
 
-    /** One number for the values and their order, wherever the list starts. */
+    /** A number for the values and their order, independent of the start of the list. */
     long digest() {
         long digest = items.size();
         for (Item item : items) {

@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 /** The messages from a child to the supervisor; the ordinal is the frame's type. */
 enum Message {
-    /** The store is open; how long that took, in nanoseconds. */
+    /** The store is open; with the time that this took, in nanoseconds. */
     OPENED,
     /** One or more intents that are about to be submitted. */
     INTENTS,
@@ -12,7 +12,7 @@ enum Message {
     REFUSED,
     /** The number of an intent that the store had no space for, and the store's message. */
     NO_SPACE,
-    /** A read returned what was expected. */
+    /** A read returned the expected values. */
     READ,
     /** One list of the store: id, first and next sequence, byte count, then each value's length and bytes. */
     LIST,

@@ -15,9 +15,9 @@ import java.util.List;
 /**
  * The child's side of the record.
  *
- * <p>Each method returns when the operating system has the message, which then reaches the supervisor whatever happens
- * to this process. Acknowledgement callbacks report directly, on the store's thread: any delay between an
- * acknowledgement and its record would hide losses in between.
+ * <p>Each method returns when the operating system has the message, which then reaches the supervisor even if this
+ * process dies. Acknowledgement callbacks report directly, on the store's thread: any delay between an acknowledgement
+ * and its record would hide losses in between.
  */
 final class Reporter {
     private final Frames.Writer frames;

@@ -17,8 +17,8 @@ final class RespCommands {
     }
 
     /**
-     * The list's key: readable for small ids, and with bytes that break lines for others. Those of one worker have the
-     * same tag, so that they are in one group of the server's store.
+     * Returns the list's key: readable for small ids, and with bytes that break lines for others. The keys of one
+     * worker have the same tag, so that they are in one shard of the server's store.
      */
     private byte[] key(long id) {
         String tag = "{" + lists.owner(id) + "}";

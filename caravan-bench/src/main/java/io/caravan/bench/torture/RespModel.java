@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The contract of the list commands over RESP. A client sees positions, which always start at 0, and no empty lists.
  */
 final class RespModel extends StoreModel {
-    /** Represents the answer OK. */
+    /** Represents the reply OK. */
     static final long OK = 0;
 
     /** Creates an independent model of some of another model's lists. */
@@ -44,7 +44,7 @@ final class RespModel extends StoreModel {
         };
     }
 
-    /** The expected answer of LRANGE: both ends are inclusive, and negative ones count from the end. */
+    /** The expected reply to LRANGE: both ends are inclusive, and negative ones count from the end. */
     static ListModel range(@Nullable ListModel list, long first, long last) {
         if (list == null) {
             return new ListModel(0);

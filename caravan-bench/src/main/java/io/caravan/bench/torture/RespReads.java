@@ -85,7 +85,7 @@ final class RespReads {
         }
     }
 
-    /** The expected contents of another connection's list are known only when all answers have arrived. */
+    /** Reads another connection's list, whose expected contents are known only when all replies have arrived. */
     private void another(Sender sender) throws IOException {
         int owner = random.nextInt(lists.workers());
         long id = any(lists.of(owner));

@@ -4,7 +4,7 @@ import io.caravan.bench.server.RespConnection.Reply;
 import java.util.List;
 import java.util.function.Function;
 
-/** One connection's requests and answers: its part of the ledger, and a model of its lists that follows the answers. */
+/** One connection's requests and replies: its part of the ledger, and a model of its lists that follows the replies. */
 final class RespRecord {
     private static final String NO_SPACE = "OOM ";
 
@@ -29,14 +29,14 @@ final class RespRecord {
         return intent;
     }
 
-    /** Computes something from the model, which changes with each answer. */
+    /** Computes something from the model, which changes with each reply. */
     <T> T from(Function<RespModel, T> computation) {
         synchronized (model) {
             return computation.apply(model);
         }
     }
 
-    /** Records the server's answer to a change. */
+    /** Records the server's reply to a change. */
     void answered(Intent intent, Reply reply) {
         String error = reply.error();
         if (error != null && error.startsWith(NO_SPACE)) {

@@ -14,13 +14,13 @@ import java.util.function.BooleanSupplier;
 
 /**
  * One connection to the server under test: owns some lists, changes them at random with many outstanding requests, and
- * checks what it reads.
+ * checks its reads.
  *
- * <p>Answers arrive in the order of the requests, and a read sees every write before it and none after it. So when a
- * read's answer arrives, a model that follows the answers is exactly what the read must return.
+ * <p>Replies arrive in the order of the requests, and a read sees every write before it and none after it. When the
+ * reply to a read arrives, the model, which follows the replies, therefore equals the expected result exactly.
  */
 final class RespWorker {
-    /** The answer of a stopping server to late requests. */
+    /** The reply of a stopping server to late requests. */
     private static final String STOPPING = "ERR the server is stopping";
 
     private static final int MAX_AHEAD = 64;
@@ -162,7 +162,7 @@ final class RespWorker {
         }
     }
 
-    /** From now on, each request waits for the previous answer. */
+    /** Makes each request wait for the previous reply, from now on. */
     synchronized void oneAtATime() {
         maxAhead = 1;
     }
@@ -178,7 +178,7 @@ final class RespWorker {
         }
     }
 
-    /** Waits until every answer that has arrived is handled. */
+    /** Waits until every reply that has arrived is handled. */
     void awaitEnd(Duration patience) throws IOException, InterruptedException {
         thread.join(patience.toMillis());
         replies.awaitEnd();

@@ -10,7 +10,7 @@ import java.util.Locale;
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** How a working process ends. */
+    /** The end of a working process. */
     enum Fate {
         KILLED_AT_WORK("killed at work"),
         KILLED_AT_START("killed at start"),

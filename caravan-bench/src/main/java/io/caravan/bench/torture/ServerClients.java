@@ -13,9 +13,9 @@ interface ServerClients {
     /** See {@link Session#oneAtATime()}. */
     void oneAtATime(Duration patience) throws IOException, InterruptedException;
 
-    /** From now on, losing connections is expected. */
+    /** Expects lost connections from now on. */
     void expectEnd();
 
-    /** Returns when all connections have ended and their answers are handled. */
+    /** Returns when all connections have ended and their replies are handled. */
     void awaitEnd(Duration patience) throws IOException, InterruptedException;
 }

@@ -46,7 +46,7 @@ final class ServerSession extends Session {
         }
     }
 
-    /** Of all groups of the store. */
+    /** Returns the number of replayed frames of all shards of the store. */
     private long replayedFrames() throws IOException {
         List<MatchResult> replayed =
                 REPLAYED.matcher(process.output()).results().toList();

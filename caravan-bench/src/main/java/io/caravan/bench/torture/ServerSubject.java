@@ -21,7 +21,7 @@ final class ServerSubject implements Subject {
      * Creates a subject and its store: a server has no options for small segments, but keeps the segment sizes of an
      * existing store.
      *
-     * @param groups of its store
+     * @param groups number of shards of the store
      * @param serverMain main class of the server: {@link ServerProcess#MAIN}, except in tests of the harness
      */
     ServerSubject(TortureOptions options, int groups, String serverMain) {

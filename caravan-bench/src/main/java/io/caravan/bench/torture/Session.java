@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /** One process on the store, from start to end, with the ledger of its requests and messages. */
 abstract class Session implements AutoCloseable {
-    /** How long an operation may take before it counts as hanging. */
+    /** The time after which an operation counts as hanging. */
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final String subject;
@@ -13,9 +13,9 @@ abstract class Session implements AutoCloseable {
     private final long startNanos = System.nanoTime();
 
     /**
-     * A session that begins now.
+     * Creates a session that begins now.
      *
-     * @param subject what the process is, in reports of problems
+     * @param subject name of the process in reports of problems
      */
     Session(String subject, Ledger ledger) {
         this.subject = subject;
@@ -50,7 +50,7 @@ abstract class Session implements AutoCloseable {
     }
 
     /**
-     * Makes each worker wait for the answer to a change before it requests the next one; returns when that has taken
+     * Makes each worker wait for the result of a change before it requests the next one; returns when that has taken
      * effect.
      */
     abstract void oneAtATime() throws IOException, InterruptedException;

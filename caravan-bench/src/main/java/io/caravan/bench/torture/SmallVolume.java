@@ -25,7 +25,7 @@ final class SmallVolume implements AutoCloseable {
     private final Path filler;
     private final Thread unmountAtExit = new Thread(this::unmountAnyhow, "unmount");
 
-    /** This machine or its user cannot mount file systems. */
+    /** Thrown when this machine or its user cannot mount file systems. */
     static final class NotPossibleException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -40,7 +40,7 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Mounts a volume in the folder: in memory or, where that is impossible, in a file.
+     * Mounts a volume in the directory: in memory or, if that is impossible, in a file.
      *
      * @param folder the mount point, which is created
      * @throws NotPossibleException when it is impossible, with the reason
@@ -64,10 +64,10 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Mounts a volume of this size in a file in the folder.
+     * Mounts a volume of this size in a file in the directory.
      *
      * @param folder the mount point, which is created
-     * @param type of the file system: {@code ext4} or {@code xfs}
+     * @param type type of the file system: {@code ext4} or {@code xfs}
      * @throws NotPossibleException when it is impossible, with the reason
      */
     static SmallVolume mount(Path folder, String type, int megabytes) throws IOException {
@@ -150,8 +150,8 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * A process that was just killed may still have open files in it; the volume is then unmounted when the last one is
-     * closed.
+     * Unmounts the volume now, or when its last file is closed: a process that was just killed may still have open
+     * files in it.
      */
     private void unmountAnyhow() {
         List<String> problems = new ArrayList<>();

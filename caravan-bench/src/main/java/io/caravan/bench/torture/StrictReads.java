@@ -10,15 +10,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges whether strict reads of a list, and the changes that one writer made meanwhile, one after another, can have
- * happened each at one moment between its beginning and its end. So a read must show all that was acknowledged before it
- * began, nothing that had not been sent when it ended, and not less than a read that had ended before it began.
+ * Checks that linearizable reads of a list, and the concurrent changes of one writer, each took effect at one moment
+ * between its beginning and its end. Each read must therefore show all changes that were acknowledged before it began,
+ * no change that was sent after it ended, and no less than any read that had ended before it began.
  *
- * <p>Goes through the events in their order with all states that the list may be in. A state counts the changes that are
- * settled: made, or, where nobody acknowledged them, left out for good.
+ * <p>Processes the events in order, with all possible states of the list. A state counts the settled changes: those
+ * that were made, and, among those never acknowledged, also those that were permanently omitted.
  */
 final class StrictReads {
-    /** Never acknowledged. */
+    /** The time of an acknowledgement that never arrived. */
     static final long NEVER = Long.MAX_VALUE;
 
     /** A change; times are those of {@link System#nanoTime()}. */
@@ -28,7 +28,7 @@ final class StrictReads {
         }
     }
 
-    /** What a read showed, or null for a missing list, and who answered it. */
+    /** A read: the contents shown, or null for a missing list, and the node that replied. */
     record Read(long began, long ended, @Nullable ListModel seen, String host) {
         private Look look() {
             return Look.at(seen);
@@ -52,11 +52,11 @@ final class StrictReads {
     /**
      * The list after some of the changes.
      *
-     * @param settled the number of changes that are made or left out
-     * @param shown reads under way that may have shown this state, or one since they began
+     * @param settled number of changes that were made or omitted
+     * @param shown open reads that may have shown this state, or an earlier one since they began
      */
     private record State(int settled, @Nullable ListModel list, Look look, Set<Integer> shown) {
-        /** Two that look alike are alike, as only their futures count. */
+        /** Treats states with the same fingerprint as equal, because only their futures matter. */
         @Override
         public boolean equals(Object other) {
             return other instanceof State that
@@ -71,7 +71,9 @@ final class StrictReads {
         }
     }
 
-    /** In the order in which events of one nanosecond are taken: whatever allows more comes first. */
+    /**
+     * The kinds of events, in the order in which those of the same nanosecond are processed: the more permissive first.
+     */
     private enum Kind {
         SENT,
         BEGAN,
@@ -158,7 +160,7 @@ final class StrictReads {
         return left.isEmpty() ? story(event, possible) : null;
     }
 
-    /** All states that the list may be in by now. */
+    /** Returns all states that the list may have now. */
     private Set<State> reachable() {
         Set<State> reached = new HashSet<>();
         List<State> todo = new ArrayList<>();
@@ -183,7 +185,7 @@ final class StrictReads {
         }
     }
 
-    /** The same, and shown to all whose read it may be. */
+    /** Returns the state, as shown to all open reads whose result it matches. */
     private State seen(State state) {
         Set<Integer> shown = new HashSet<>(state.shown());
         open.stream()

@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How many rounds there were, and whether anything was wrong; what else came of them is the subclass's. */
+/** The number of rounds, and the problems. Subclasses add further results. */
 abstract class Summary {
     private final List<String> problems = new ArrayList<>();
     private int rounds;

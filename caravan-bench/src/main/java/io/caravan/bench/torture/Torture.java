@@ -15,10 +15,10 @@ import java.util.function.Function;
  * The supervisor. In each round it starts a process that works on the store, ends it, mostly by SIGKILL, and checks the
  * remaining contents against its own record. All rounds use the same directory.
  *
- * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link RoundReport.Fate}; sometimes the recovery is
- * killed too; a second process opens the store and reads all its contents; the {@link Checker} judges; the second
- * process is killed or closes the store; the store is verified. As the second process may be killed, the next round
- * starts from a store that was closed, recovered or both.
+ * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link RoundReport.Fate}; sometimes the
+ * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} judges
+ * them. The second process is killed or closes the store, and the store is verified. The next round therefore starts
+ * from a store that was closed, recovered or both.
  */
 final class Torture {
     private static final double KILL_AT_START = 0.15;

@@ -63,8 +63,8 @@ public final class TortureChild {
     }
 
     /**
-     * A store may fail while no one waits for it, and then close normally. Refusals for lack of space count as failures
-     * too.
+     * Reports a failure of the store. A store may fail while no caller waits for it, and then close normally. Refusals
+     * for lack of space also count as failures.
      */
     private void checkFailures(ListStore store) {
         long failures = store.stats().failures();
@@ -103,7 +103,7 @@ public final class TortureChild {
 
     private static void awaitEndOfInput() throws IOException {
         while (System.in.read() >= 0) {
-            // Nothing is ever sent on it; only its end matters.
+            // The supervisor never sends anything; only the end of the input matters.
         }
     }
 }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/torture}: kills a working store repeatedly, and checks what it kept. */
+/** {@code scripts/torture}: kills a working store repeatedly, and checks the remaining contents. */
 @Command(
         name = "torture",
         mixinStandardHelpOptions = true,
@@ -141,7 +141,7 @@ public final class TortureMain implements Callable<Integer> {
         }
     }
 
-    /** How long and where. */
+    /** The options for the duration and the place of a run. */
     private static final class Course {
         private static final int ROUNDS = 20;
         private static final long CUTS = 100_000;
@@ -264,7 +264,7 @@ public final class TortureMain implements Callable<Integer> {
         }
     }
 
-    /** The faults of all groups. */
+    /** Verifies the store, and returns the faults of all shards. */
     static VerifyReport verify(Path store) {
         List<CaravanException> faults = new ArrayList<>();
         VerifyReport last = null;

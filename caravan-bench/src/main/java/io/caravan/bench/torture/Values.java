@@ -79,7 +79,7 @@ final class Values {
         return value.slice().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The finaliser of SplitMix64. */
+    /** The finalizer of SplitMix64. */
     private static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

@@ -18,10 +18,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One writer in the child process: owns some lists, changes them at random, and checks what it reads of them.
+ * One writer in the child process: owns some lists, changes them at random, and checks its reads of them.
  *
- * <p>It reports a group of intents, then submits them one by one. Its model gives the expected contents of its lists,
- * because no one else writes to them.
+ * <p>It reports a group of intents, then submits them one by one. Its model contains the expected contents of its
+ * lists, because no other thread writes to them.
  */
 final class Worker extends Thread {
     private static final int MAX_OUTSTANDING = 256;
@@ -98,7 +98,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** A checkpoint needs space too, and may fail without harm when there is none. */
+    /** Requests a checkpoint, which also needs space, and may fail without harm when the disk is full. */
     private void checkpoint() {
         try {
             store.checkpoint();
@@ -183,7 +183,7 @@ final class Worker extends Thread {
         room.release(MAX_OUTSTANDING);
     }
 
-    /** A list of this worker's own must read exactly as it was written. */
+    /** Checks one of this worker's own lists, which must read exactly as it was written. */
     private void checkOwn() {
         List<Long> own = lists.of(index);
         long id = own.get(random.nextInt(own.size()));
@@ -203,7 +203,10 @@ final class Worker extends Thread {
         reporter.readChecked();
     }
 
-    /** Another worker's list may have any contents, but only values of that list, with consecutive sequences. */
+    /**
+     * Checks another worker's list, which may have any contents, but only values of that list, with consecutive
+     * sequences.
+     */
     private void checkAnother() {
         List<Long> others = lists.of(random.nextInt(lists.workers()));
         long id = others.get(random.nextInt(others.size()));
@@ -229,7 +232,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** Reports the store's answers to the supervisor. */
+    /** Reports the store's results to the supervisor. */
     private final class Acknowledger implements WriteCallback {
         private final Intent intent;
 

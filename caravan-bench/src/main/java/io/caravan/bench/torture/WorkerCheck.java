@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks one worker's lists. They must be the outcome of a prefix of its intents: of all up to the last acknowledged
- * one, and of as many more as explain what was found and what others had seen.
+ * Checks one worker's lists. They must be the result of a prefix of its intents: all up to the last acknowledged one,
+ * and as many more as explain the contents found and the other workers' reads.
  */
 final class WorkerCheck {
     private static final int MAX_LISTS_TOLD = 5;
@@ -25,7 +25,7 @@ final class WorkerCheck {
     private final Set<Long> differing = new LinkedHashSet<>();
     private int done;
     private boolean explained;
-    /** Sightings that no state explains, up to the last state that explains what was found. */
+    /** Sightings that no state explains, up to the last state that explains the contents found. */
     private List<String> contradicted = List.of();
 
     /**
@@ -55,7 +55,7 @@ final class WorkerCheck {
         return problems;
     }
 
-    /** Returns how many intents took effect without an acknowledgement. */
+    /** Returns the number of intents that took effect without an acknowledgement. */
     long run() {
         int certain = certainCount();
         while (done < certain) {
@@ -75,7 +75,7 @@ final class WorkerCheck {
         return kept;
     }
 
-    /** Whether the intents applied so far explain both what was found and what others saw. */
+    /** Whether the intents applied so far explain both the contents found and the other workers' reads. */
     private boolean explainedNow() {
         sightings.explainAll(model, done);
         if (differing.isEmpty()) {

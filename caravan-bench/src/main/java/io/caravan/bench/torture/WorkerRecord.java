@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One worker's intents and the answers to them. One thread records intents, and the same or another thread records
- * answers; everything is read after both have ended.
+ * One worker's intents and their results. One thread records intents, and the same or another thread records results;
+ * everything is read after both have ended.
  */
 final class WorkerRecord {
     private final List<Intent> intents = new ArrayList<>();
@@ -21,13 +21,13 @@ final class WorkerRecord {
         return intents;
     }
 
-    /** The store's answer to the intent, or null when there was none. */
+    /** The result of the intent, or null when there was none. */
     @Nullable
     Long told(Intent intent) {
         return told.get(intent.number());
     }
 
-    /** Number of answered intents; any thread may call this. */
+    /** Number of intents with a result; any thread may call this. */
     int answered() {
         return answered;
     }
@@ -36,7 +36,7 @@ final class WorkerRecord {
         intents.add(intent);
     }
 
-    /** Records an answer; returns the problem with it, or null. */
+    /** Records a result; returns the problem with it, or null. */
     @Nullable
     String tell(Intent intent, long answer) {
         answered = told.size() + 1;

@@ -11,19 +11,21 @@
  * <p>Embedded: in the child ({@link io.caravan.bench.torture.TortureChild}) {@link io.caravan.bench.torture.Worker}s
  * write at random and report over a socket, each {@link io.caravan.bench.torture.Intent} before it is submitted, and
  * each acknowledgement. Server: {@link io.caravan.bench.torture.RespWorker}s in the supervisor are its clients, and
- * record their own requests and answers. Each subject has a {@link io.caravan.bench.torture.StoreModel}, its contract
- * in a few lines: with sequences for the embedded store, with RESP's positions for the server.
+ * record their own requests and replies.
+ *
+ * <p>Each subject has a {@link io.caravan.bench.torture.StoreModel}, its contract in a few lines: with sequences for
+ * the embedded store, with RESP's positions for the server.
  *
  * <p>The verdict is exact because each list belongs to one worker, and a worker's intents reach the store in the order
- * in which they were recorded. The store also accepts and acknowledges in order, so a crash leaves a prefix of a
- * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some of those in flight.
- * Where intents may be refused for lack of space, the workers wait for each answer before the kill, because a refusal
- * without an answer would leave a gap.
+ * in which they were recorded. The store also accepts and acknowledges in order. A crash therefore leaves a prefix of a
+ * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some of those in flight. If
+ * intents may be refused for lack of space, the workers wait for each result before the kill, because a refusal without
+ * a result would leave a gap.
  *
- * <p>A group of hosts has a harness of its own, {@link io.caravan.bench.torture.GroupTorture}, because a change of unknown
- * fate is followed by others there: {@link io.caravan.bench.torture.ListHistory} keeps everything that a list may hold.
- * Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes that {@link
- * io.caravan.bench.torture.GroupWriter}s ask for.
+ * <p>A Raft group has a harness of its own, {@link io.caravan.bench.torture.GroupTorture}, because others follow a
+ * change of unknown fate there: {@link io.caravan.bench.torture.ListHistory} keeps all possible contents of a list.
+ * Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by {@link
+ * io.caravan.bench.torture.GroupWriter}s.
  */
 @NullMarked
 package io.caravan.bench.torture;

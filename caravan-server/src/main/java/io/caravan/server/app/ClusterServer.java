@@ -27,17 +27,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A host of a cluster. While it leads, a {@link Server} serves the group's store; while it follows, another one on the
- * same addresses sends clients to the leader. A change of role ends one and starts the other, and ends all connections:
- * clients connect again, and ask who leads.
+ * A node of a cluster. While it leads, a {@link Server} serves the group's store; while it follows, another one on the
+ * same addresses redirects clients to the leader. A role change stops one, starts the other, and closes all
+ * connections: clients reconnect, and query for the leader.
  */
 public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
 
-    /** What clients get to take their answers in when their host leads no longer. Everything fails fast by then. */
+    /**
+     * The time for clients to receive their replies when their node no longer leads. By then, every request fails fast.
+     */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** How long a follower may say nothing before the log tells. */
+    /** The silence of a follower after which it is logged. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private static final long LOOK_SECONDS = 1;
@@ -48,7 +50,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private final List<Setting> settings;
     private final Cluster cluster;
     private final @Nullable Path backupDirectory;
-    /** Hosts that do not answer; of the thread in {@link #awaitFailure}. */
+    /** Nodes that do not respond. Used by the thread in {@link #awaitFailure}. */
     private final Set<String> silent = new HashSet<>();
 
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
@@ -65,11 +67,11 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Starts the host, as a follower.
+     * Starts the node as a follower.
      *
-     * @param config how to serve clients, on the addresses that the cluster's other hosts know
-     * @param backupDirectory where the leader's backups go; null when none are made
-     * @throws IOException when it cannot listen, or take part in the group
+     * @param config how to serve clients, on the addresses known to the other nodes of the cluster
+     * @param backupDirectory the directory for the leader's backups; null if none are made
+     * @throws IOException if it cannot listen, or cannot participate in the group
      * @see GroupMember#start the other errors
      */
     public static ClusterServer start(
@@ -126,13 +128,16 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         guarded(PATIENCE, Server::follow);
     }
 
-    /** What a new server does first. */
+    /** The first action of a new server. */
     @FunctionalInterface
     private interface Role {
         void begin(Server server) throws IOException, LostException;
     }
 
-    /** A host that cannot serve in its role ends, whatever the reason: as long as it is up, no other takes its place. */
+    /**
+     * Starts a role, and ends a node that cannot serve in it, for any reason: while this node is up, no other takes
+     * its place.
+     */
     private void guarded(Duration patience, Role role) {
         try {
             replaceServer(patience, role);
@@ -149,7 +154,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             previous.drain(patience);
         }
         take(first);
-        // Only now, so that the addresses refuse connections for as short as can be.
+        // Finished only now, so that the addresses refuse connections as briefly as possible.
         if (previous != null) {
             previous.finish(Duration.ZERO);
         }
@@ -188,7 +193,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Gives way to {@link #close}. */
+    /** Pauses before a retry; releases the lock for {@link #close}. */
     private void pause() {
         try {
             wait(RETRY_MILLIS);
@@ -199,8 +204,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Returns when the host takes part no longer, cannot serve in its role, or leads with a store that has failed: it must be
-     * started again, and another host takes over meanwhile.
+     * Waits until the node no longer participates, cannot serve in its role, or leads with a failed store. The caller
+     * must then restart it; another node takes over in the meantime.
      */
     public void awaitFailure() {
         Server broken = null;
@@ -210,13 +215,13 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
                 LOG.error("the store of this host has failed while it leads");
                 return;
             }
-            // A store fails, too, when leadership is lost: then there is another server the next time.
+            // A store also fails when leadership is lost; the next check then finds another server.
             broken = now;
             look();
             try {
                 failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException fine) {
-                // Looks again.
+                // Time for the next check.
             } catch (ExecutionException reported) {
                 return;
             } catch (InterruptedException hurried) {
@@ -226,7 +231,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Whether the host takes part no longer because the cluster has gone on without it. */
+    /** Whether the node no longer participates because the cluster has removed it. */
     public boolean removed() {
         GroupMember here;
         synchronized (this) {
@@ -241,7 +246,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     private void look() {
         try {
-            // Notices now, and not when somebody asks, that another host leads.
+            // Detects a new leader now, and not only at the next request for it.
             cluster.group().since();
             tellOfSilence();
         } catch (IllegalStateException left) {
@@ -249,7 +254,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Once when the leader hears nothing more from a host, and once when it does again. */
+    /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
     private void tellOfSilence() {
         for (Progress progress : cluster.progress()) {
             String host = progress.host().id();
@@ -266,13 +271,13 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         return closing || member != null && member.takesPart();
     }
 
-    /** Stops serving, and leaves: another host takes over if this one leads. */
+    /** Stops serving, and leaves: if this node leads, another one takes over. */
     @Override
     public void close() throws IOException {
         stop(PATIENCE, PATIENCE);
     }
 
-    /** As {@link Server#stop}; then hands leadership to another host, if this one has it, and leaves the group. */
+    /** The same as {@link Server#stop}; then transfers leadership, if this node has it, and leaves the group. */
     public void stop(Duration connections, Duration all) throws IOException {
         boolean led;
         GroupMember leaving;
@@ -289,7 +294,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             leaving = member;
             member = null;
         }
-        // Without the lock, which follows() takes.
+        // Releases the lock first, because follows() acquires it.
         if (leaving != null) {
             try (leaving) {
                 if (led) {

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves the documents of a store, which stays its owner's: close it after the server. */
+/** Serves the documents of a store, which its caller still owns and closes after the server. */
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
@@ -63,7 +63,7 @@ public final class Server implements AutoCloseable {
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable Backups backups;
     private @Nullable DocumentService documents;
-    /** Of a follower, which serves no documents. */
+    /** The store of a follower, which serves no documents. */
     private @Nullable ListStore empty;
 
     private @Nullable Archiver archiver;
@@ -71,18 +71,18 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet.
-     * Throws {@link IOException} when it cannot listen on the address.
+     * Starts to listen for HTTP, if configured. Until {@link #serve}, HTTP responses report that no documents are
+     * available yet. Throws {@link IOException} if it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
         this(config, List.of(), null);
     }
 
     /**
-     * The same.
+     * The same, with settings and a cluster.
      *
-     * @param settings what operators are told
-     * @param cluster what the server is part of; null when it is alone
+     * @param settings the settings that operators can read
+     * @param cluster the cluster of this server; null if it runs alone
      */
     public Server(ServerConfig config, List<Setting> settings, @Nullable Cluster cluster) throws IOException {
         this.config = config;
@@ -113,7 +113,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Starts to serve. Throws {@link IOException} when it cannot listen on an address. */
+    /** Starts to serve. Throws {@link IOException} if it cannot listen on an address. */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
         Server server = new Server(config);
         try {
@@ -125,18 +125,19 @@ public final class Server implements AutoCloseable {
         return server;
     }
 
-    /** As {@link #serve(ListStore, Backups)}, without backups. */
+    /** The same as {@link #serve(ListStore, Backups)}, without backups. */
     public void serve(ListStore store) throws IOException {
         serve(store, Backups.none());
     }
 
     /**
-     * Serves the documents of a store, over RESP too; once.
+     * Serves the documents of a store, also over RESP. Can be called once.
      *
      * @param backups makes copies of the store; is closed with the server
-     * @throws IOException when it cannot listen on the address
-     * @throws StoreDirectoryException when the store is incomplete and would not fetch what it lacks
-     * @throws ArchiveException when the configured archive is known to belong to another store
+     * @throws IOException if it cannot listen on the address
+     * @throws StoreDirectoryException if the store is incomplete, and the configuration does not fetch missing
+     *     documents
+     * @throws ArchiveException if the configured archive is known to belong to another store
      */
     public void serve(ListStore store, Backups backups) throws IOException {
         requireWhole(store);
@@ -155,12 +156,13 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves no documents, because another host of the cluster leads: sends clients there. Instead of {@link #serve}.
+     * Serves no documents, because another node of the cluster leads, and redirects clients there. Replaces
+     * {@link #serve}.
      *
-     * @throws IOException when it cannot listen on the address
+     * @throws IOException if it cannot listen on the address
      */
     public void follow() throws IOException {
-        // Nothing gets as far as this store.
+        // No request reaches this store.
         ListStore nothing = ListStore.inMemory(StoreConfig.builder(Path.of("follower"))
                 .maxValueBytes(4 << 10)
                 .logBufferBytes(16 << 10)
@@ -186,7 +188,7 @@ public final class Server implements AutoCloseable {
         return opened;
     }
 
-    /** A confirmation begins on a reading thread, because it may wait for Raft's locks. */
+    /** Starts a confirmation on a reader thread, because it may wait for Raft locks. */
     private ReadBarrier readBarrier() {
         Cluster strict = cluster != null && cluster.strictReads() ? cluster : null;
         return strict == null
@@ -214,7 +216,10 @@ public final class Server implements AutoCloseable {
         return resp;
     }
 
-    /** Documents that are only in the archive would otherwise count as deleted, and their names would be reused. */
+    /**
+     * Rejects an incomplete store. Documents that exist only in the archive would otherwise count as deleted, and their
+     * names would be reused.
+     */
     private void requireWhole(ListStore store) {
         boolean hydrates = config.archive() != null && config.restore().hydrate();
         if (!hydrates && StoreIdentity.incomplete(store)) {
@@ -225,7 +230,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Who sets for a space what this server does not do would believe that it is done. */
+    /** Rejects space settings that this server does not apply; otherwise an operator could rely on them. */
     private static void refuseIdle(Spaces spaces, @Nullable ArchiveConfig archive) {
         if (archive == null) {
             spaces.refuse(
@@ -253,39 +258,40 @@ public final class Server implements AutoCloseable {
         return started.service();
     }
 
-    /** Whether the store that is served has failed, and not just run out of space. */
+    /** Whether the served store has failed for a reason other than lack of space. */
     boolean storeFailed() {
         CaravanException trouble = documents == null ? null : documents.trouble();
         return trouble != null && !(trouble instanceof OutOfSpaceException);
     }
 
-    /** Where it listens for RESP. Only after {@link #serve}. */
+    /** Returns the RESP address. Available only after {@link #serve}. */
     public InetSocketAddress respAddress() {
         return Objects.requireNonNull(respAddress);
     }
 
-    /** Where it listens for HTTP. Only when HTTP is configured. */
+    /** Returns the HTTP address. Available only if HTTP is configured. */
     public InetSocketAddress httpAddress() {
         return Objects.requireNonNull(httpAddress);
     }
 
-    /** What all listeners share. */
+    /** Returns the network that all listeners share. */
     public Network network() {
         return network;
     }
 
-    /** Stops; allows as much time as a healthy store needs. */
+    /** Stops, with enough time for a healthy store. */
     @Override
     public void close() {
         stop(CLOSE_TIMEOUT, CLOSE_TIMEOUT);
     }
 
     /**
-     * Accepts nothing more, answers what was accepted, and closes the connections; when the time is over, those of slow
-     * clients too. A backup that is being made is given up. Then archives what has changed, if configured.
+     * Accepts no more requests, replies to those already accepted, and closes the connections, those of slow clients at
+     * the latest when their time is over. Abandons a backup in progress. Then archives changed documents, if
+     * configured.
      *
-     * @param connections how long the clients may take
-     * @param all how long the clients and the archive may take together
+     * @param connections the time limit for clients
+     * @param all the time limit for clients and archive together
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
@@ -293,7 +299,9 @@ public final class Server implements AutoCloseable {
         finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
     }
 
-    /** The first part of {@link #stop}: afterwards there are no connections, and others can listen on the addresses. */
+    /**
+     * The first part of {@link #stop}: afterwards no connections exist, and other servers can listen on the addresses.
+     */
     void drain(Duration connections) {
         if (backups != null) {
             backups.close();
@@ -304,7 +312,7 @@ public final class Server implements AutoCloseable {
         network.drain(connections);
     }
 
-    /** The second part: afterwards nothing uses the store. */
+    /** The second part of {@link #stop}: afterwards the store is no longer in use. */
     void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
             archiver.finish(archive);
@@ -312,7 +320,7 @@ public final class Server implements AutoCloseable {
         stopThreads();
     }
 
-    /** Readers report to the event loops, which must outlive them. */
+    /** Stops the readers before the event loops, to which they report. */
     private void stopThreads() {
         metrics.close();
         if (restores != null) {

@@ -12,17 +12,17 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server works, apart from its store.
+ * The configuration of a server, apart from its store.
  *
- * @param resp where to listen for RESP; port 0 is any
- * @param http how to serve HTTP, or null not to serve it
- * @param limits how large a RESP request may be, and how many may wait
- * @param durability the store's level, which {@code INFO} tells
- * @param network what all listeners share
- * @param authenticator tells who clients are
- * @param readers number of threads that read from the store
- * @param archive how to archive documents, or null to archive none
- * @param restore what the server restores from the archive by itself
+ * @param resp the RESP listen address; port 0 picks a free port
+ * @param http the HTTP configuration; null disables HTTP
+ * @param limits the maximum size of a RESP request, and how many may wait
+ * @param durability the store's level, reported by {@code INFO}
+ * @param network the network settings shared by all listeners
+ * @param authenticator identifies clients
+ * @param readers the number of threads that read from the store
+ * @param archive the archive configuration; null disables the archive
+ * @param restore what the server restores from the archive on its own
  */
 public record ServerConfig(
         InetSocketAddress resp,
@@ -34,18 +34,18 @@ public record ServerConfig(
         int readers,
         @Nullable ArchiveConfig archive,
         RestoreConfig restore) {
-    /** Room for names and the small words of a request that fills a log buffer. */
+    /** Space for names and the small words of a request that fills a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**
-     * A config with the store's limits, so that no request is read that the store could not take, and defaults for
-     * everything else.
+     * Creates a configuration with the store's limits and defaults for everything else. The server then reads no
+     * request that the store could not accept.
      */
     public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
         return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
     }
 
-    /** A config with these limits, without authentication, and with defaults for everything else. */
+    /** Creates a configuration with these limits, without authentication, and with defaults for everything else. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
         this(
                 resp,
@@ -59,12 +59,12 @@ public record ServerConfig(
                 RestoreConfig.NOTHING);
     }
 
-    /** Limits that allow the largest request that the store can take. */
+    /** Returns limits that allow the largest request that the store can accept. */
     public static RespLimits respLimits(StoreConfig store, int maxPending) {
         return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
     }
 
-    /** Reads wait for the disk, so there may be more of them than cores. */
+    /** Returns the default number of readers. Reads wait for the disk, so it may exceed the number of cores. */
     public static int defaultReaders() {
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, archives what has
- * changed if that is wanted, closes the store. Then it ends the process: with exit code 0 after a clean stop, and with
+ * Stops a server when the process is to end: accepts no more requests, completes those already accepted, archives
+ * changed documents if configured, and closes the store. Then ends the process, with exit code 0 after a clean stop and
  * 1 otherwise.
  */
 public final class Shutdown implements Runnable {
@@ -20,30 +20,30 @@ public final class Shutdown implements Runnable {
     private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean failed;
 
-    /** Stops what is served. */
+    /** The action that stops the server. */
     @FunctionalInterface
     public interface Work {
         /**
-         * Stops it, cleanly.
+         * Stops the server cleanly.
          *
-         * @param connections how long the clients may take
-         * @param all how long the clients and the archive may take together
-         * @throws Exception when that did not succeed
+         * @param connections the time limit for clients
+         * @param all the time limit for clients and archive together
+         * @throws Exception if the stop failed
          */
         void stop(Duration connections, Duration all) throws Exception;
     }
 
-    /** A shutdown that may take so long; then the process ends, whatever is unfinished. */
+    /** Creates a shutdown with a time limit, after which the process ends even if work is unfinished. */
     public Shutdown(Work work, Duration timeout) {
         this.work = work;
         this.timeout = timeout;
-        // Now, because there may be no memory for another thread when the process is to end.
+        // Started now, because memory for another thread may be unavailable when the process is to end.
         Thread limit = new Thread(this::haltInTime, "caravan-stop-limit");
         limit.setDaemon(true);
         limit.start();
     }
 
-    /** The shutdown of a server and its store. */
+    /** Creates the shutdown of a server and its store. */
     public Shutdown(Server server, ListStore store, Duration timeout) {
         this(
                 (connections, all) -> {
@@ -55,7 +55,7 @@ public final class Shutdown implements Runnable {
                 timeout);
     }
 
-    /** The process ends because something has failed, and its exit code will say so. */
+    /** Records that the process ends because of a failure; its exit code will be 1. */
     public void failed() {
         failed = true;
     }

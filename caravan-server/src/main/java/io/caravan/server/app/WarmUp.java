@@ -27,13 +27,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the JVM compile the path of an append before clients connect. A JVM that starts under load interprets its first
- * tens of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over sockets to a
- * server of its own, with a store in a temporary directory, and deletes both afterwards. Best effort: where no such
- * store can be made, the server starts cold.
+ * Warms up the append path, so that the JVM compiles it before clients connect. A JVM that starts under load interprets
+ * its first tens of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over
+ * sockets to its own server, with a store in a temporary directory, and deletes both afterwards. It is best effort: if
+ * no such store can be created, the server starts cold.
  */
 public final class WarmUp {
-    /** A system property: a server that lives for a moment, as in tests, begins cold when it is {@code false}. */
+    /** A system property: {@code false} disables the warm-up, for example for short-lived servers in tests. */
     public static final String PROPERTY = "caravan.warm-up";
 
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
@@ -48,10 +48,10 @@ public final class WarmUp {
     private WarmUp() {}
 
     /**
-     * Warms up for about three seconds at most.
+     * Warms up for up to about three seconds.
      *
-     * @param transport how the server's sockets will be served
-     * @param parent where the temporary directory is made
+     * @param transport the transport of the server's sockets
+     * @param parent the parent of the temporary directory
      */
     public static void run(Transport transport, Path parent) {
         if ("false".equals(System.getProperty(PROPERTY))) {
@@ -116,7 +116,7 @@ public final class WarmUp {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads a line. Not byte by byte: the client should take as little as possible of the processor. */
+    /** Reads a line in blocks rather than byte by byte, so that the client uses little processor time. */
     private static void readAnswer(InputStream in, byte[] buffer) throws IOException {
         int length;
         do {

@@ -1,8 +1,9 @@
 /**
- * The server put together. {@link io.caravan.server.app.Server} wires a store to the documents, the protocols, the
- * archive and the metrics, as {@link io.caravan.server.app.ServerConfig} says; {@link io.caravan.server.app.WarmUp}
- * runs it once before clients come, {@link io.caravan.server.app.Shutdown} stops it. {@link io.caravan.server.app.ClusterServer}
- * has one for each role that a host of a cluster takes.
+ * The assembled server. {@link io.caravan.server.app.Server} connects a store to the documents, the protocols, the
+ * archive, and the metrics, as configured by {@link io.caravan.server.app.ServerConfig}.
+ * {@link io.caravan.server.app.WarmUp} warms the server up before clients connect, and
+ * {@link io.caravan.server.app.Shutdown} stops it. {@link io.caravan.server.app.ClusterServer} runs one server for each
+ * role of a cluster node.
  */
 @NullMarked
 package io.caravan.server.app;

@@ -19,23 +19,23 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The archived documents of one store. It is either {@link #claim claimed} by the one server that archives to it, its
- * owner, or {@link #open opened} to read it.
+ * The archived documents of one store. An archive is either {@link #claim claimed} by its owner, the one server that
+ * archives to it, or {@link #open opened} for reading and pruning.
  *
- * <p>A document is archived by {@link #manifest reading its manifest}, {@link #putSnapshot putting a snapshot} with the
- * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part
- * of the archive, all at once, and only if nobody has changed the manifest meanwhile; a snapshot that was put and not
- * committed means nothing, and pruning removes it.
+ * <p>Archiving a document takes three steps: {@link #manifest read its manifest}, {@link #putSnapshot put a snapshot}
+ * with the number of the next generation, and {@link #commit commit} a manifest that names it. Only the commit makes
+ * the snapshot part of the archive. It is atomic, and succeeds only if the manifest has not changed since it was read.
+ * Pruning deletes snapshots that were put but not committed.
  *
- * <p>The root's epoch tells owners apart. An owner that another has succeeded finds out by {@link #checkOwner}, before
- * a write when its {@link Lease} has run out, or when it commits to a manifest that the other has written: it is
- * fenced, and must archive no more.
+ * <p>The epoch in the root distinguishes owners. An owner whose successor has claimed the archive is fenced, and must
+ * stop archiving. It finds out from {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
+ * or when it commits to a manifest that the successor has written.
  *
- * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. Conditional puts, not locks, keep
- * writes apart.
+ * <p><b>Threading.</b> Thread-safe. Methods block until the object store has responded. Conditional puts, not locks,
+ * isolate concurrent writes.
  *
- * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with the objects, {@link ObjectStoreException} that the
- * place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
+ * <p><b>Errors.</b> {@link ArchiveException} reports a fault in the objects, {@link ObjectStoreException} a fault of
+ * the object store. Neither leaves anything half done, and the call may be retried.
  */
 public final class Archive {
     private final ObjectStore objects;
@@ -55,7 +55,7 @@ public final class Archive {
     }
 
     /**
-     * Opens an archive to read and to prune it, beside its owner.
+     * Opens an archive for reading and pruning, while its owner may be writing to it.
      *
      * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its root
      *     cannot be read
@@ -66,17 +66,17 @@ public final class Archive {
     }
 
     /**
-     * Makes the place a store's archive, or takes the store's archive over from its last owner. It can then be read at
-     * once; the first write waits for {@link Lease#HAND_OVER}.
+     * Creates a store's archive, or takes ownership of it from its last owner. The archive can be read at once. After a
+     * takeover, the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
-     * @param clock tells the time of the claim
-     * @param memory what the store remembers of its claims
-     * @param leaseClock measures for how long a look at the root counts
+     * @param clock provides the time of the claim
+     * @param memory the store's record of its claims
+     * @param leaseClock measures how long a check of the root remains valid
      * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another copy of
-     *     the store has claimed it since this one did; {@code NOT_FOUND} when it is not there any more; {@code CORRUPT}
-     *     when it has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
+     *     the store has claimed it since this one did; {@code NOT_FOUND} when it no longer exists; {@code CORRUPT} when
+     *     it has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(
             ObjectStore objects,
@@ -97,13 +97,13 @@ public final class Archive {
         return root;
     }
 
-    /** Where the archive lies. Whoever opened it closes it. */
+    /** The archive's object store. The code that opened it closes it. */
     public ObjectStore objects() {
         return objects;
     }
 
     /**
-     * Looks whether this is still the archive's owner.
+     * Checks that this is still the archive's owner.
      *
      * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of another
      *     store has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
@@ -113,8 +113,8 @@ public final class Archive {
     }
 
     /**
-     * Checks that the archive is still there. Where it is gone, as on a disk that was unmounted, no document is found, and
-     * that does not mean that it was deleted.
+     * Checks that the archive still exists. If it does not, for example because a disk was unmounted, a document that
+     * is not found was not necessarily deleted.
      *
      * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is
      */
@@ -123,9 +123,9 @@ public final class Archive {
     }
 
     /**
-     * Returns when this owner may write: the last owner has handed the archive over, and this one has looked at the
-     * root within {@link Lease#LENGTH}. All writes call this; to call it before reading what a write depends on saves
-     * vain work.
+     * Waits until this owner may write: the last owner's lease has expired, and this owner has checked the root within
+     * {@link Lease#LENGTH}. All writes call this method. Call it before reading what a write depends on, to avoid
+     * wasted work.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -141,7 +141,7 @@ public final class Archive {
     }
 
     /**
-     * What is archived of a document, or null when nothing ever was, or nothing is any more.
+     * Returns the manifest of a document, or null when there is none: it was never archived, or has been pruned.
      *
      * @throws ArchiveException {@code CORRUPT}, {@code VERSION} or {@code FOREIGN}, naming the object
      */
@@ -150,8 +150,8 @@ public final class Archive {
     }
 
     /**
-     * Passes on the keys of manifests above this one, or of all if it is empty, in the order of their bytes. Those that
-     * come or go meanwhile may or may not be among them.
+     * Passes the keys of manifests after this one, or of all if it is empty, to an action, in the order of their bytes.
+     * Manifests that are added or deleted during the call may or may not be included.
      *
      * @param action returns false to end
      */
@@ -159,15 +159,15 @@ public final class Archive {
         manifests.keys(afterKey, action);
     }
 
-    /** As {@link #manifest}, by a key that {@link #manifests} told. */
+    /** Same as {@link #manifest}, by a key from {@link #manifests}. */
     public @Nullable KeptManifest manifestAt(String key) {
         return manifests.at(key);
     }
 
     /**
-     * Puts a snapshot. It is not archived before a manifest names it.
+     * Puts a snapshot, which is archived once a manifest that names it is committed.
      *
-     * @param header what the document is; it may have gone on when the source begins
+     * @param header describes the document; the source may begin with a later state
      * @param source the values, streamed
      * @return the manifest's entry for it
      */
@@ -182,16 +182,16 @@ public final class Archive {
     }
 
     /**
-     * Replaces the manifest that was read, adding a generation or a tombstone. Succeeds also when the answer was lost
-     * and the manifest turns out to be there.
+     * Replaces the manifest that was read, adding a generation or a tombstone. Also succeeds when the response was lost
+     * but the manifest was written.
      *
      * @param before what {@link #manifest} returned
      * @param after all of {@code before}'s generations, and more
-     * @return the manifest that is there now, for the next commit
+     * @return the manifest as it is now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when
      *     the archive has a later state of the same incarnation
-     * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as
-     *     pruning does: start over with reading it
+     * @throws ObjectStoreException {@code CONFLICT} when the manifest has changed since it was read, for example by
+     *     pruning: start over by reading it
      */
     public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
         requireLease();
@@ -223,8 +223,8 @@ public final class Archive {
     }
 
     /**
-     * The put may have taken place in spite of its error: the manifest tells. That it can be read does not make it
-     * durable, as when the sync of a folder has failed, so it is put once more.
+     * Checks in the manifest whether the put took place in spite of its error. A readable manifest is not necessarily
+     * durable, for example when the sync of a directory failed, so this method puts it once more.
      */
     private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
         KeptManifest now;
@@ -247,30 +247,31 @@ public final class Archive {
     }
 
     /**
-     * Opens a snapshot. By the reader's end it is known to be the one that was put, byte by byte.
+     * Opens a snapshot. A reader that has reached the end has verified that every byte is as it was put.
      *
-     * @param generation as a manifest of the document told
-     * @throws ArchiveException {@code NOT_FOUND} when the object is not there, as when it has been pruned since; {@code
-     *     CORRUPT} when it is another one
+     * @param generation from a manifest of the document
+     * @throws ArchiveException {@code NOT_FOUND} when the object does not exist, for example because it has been
+     *     pruned; {@code CORRUPT} when it is another one
      */
     public SnapshotReader read(DocumentName name, Generation generation) {
         return snapshots.open(name, generation);
     }
 
     /**
-     * Removes what policies do not keep, beside the archive's owner. If it is ended, the next run removes the rest.
+     * Deletes what the policies do not keep, while the owner may be writing. If it is interrupted, the next run
+     * continues.
      *
-     * @param dryRun report it, and remove nothing
-     * @param jobs how many documents at a time
-     * @param nowMillis from which ages are counted, in milliseconds since 1970
+     * @param dryRun report, and delete nothing
+     * @param jobs number of documents at a time
+     * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      */
     public PruneReport prune(PrunePolicies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
         return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
     }
 
     /**
-     * Prunes, one at a time, only documents that have more snapshots than their policy keeps by their number: those that
-     * have changed often of late. It reads no other manifest.
+     * Prunes, one at a time, only documents that have more snapshots than their policy keeps by number: those that
+     * changed often recently. It reads no other manifest.
      */
     public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
@@ -282,52 +283,53 @@ public final class Archive {
     }
 
     /**
-     * A manifest as it lies in an archive.
+     * A manifest as it is stored in an archive.
      *
-     * @param manifest what it says
-     * @param tag tells it from what was and will be in its place; {@link #commit} depends on it
+     * @param manifest its content
+     * @param tag identifies this version of the object; {@link #commit} depends on it
      */
     public record KeptManifest(Manifest manifest, String tag) {}
 
     /**
-     * What a store remembers of its claims of an archive: by this, a store that another copy of it has succeeded knows
-     * that it must not take the archive back. Owners are those of roots; null is for an archive that is not there.
+     * A store's record of its claims of an archive. It prevents a store from taking the archive back after another copy
+     * of the store has claimed it. Owners are those of roots; null stands for an archive that does not exist.
      */
     public interface ClaimMemory {
         /** Whether the store may claim the archive from this owner: no other copy has claimed it in between. */
         boolean expects(@Nullable String owner);
 
         /**
-         * The store is about to claim the archive; whether it then does is not known. Durable on return.
+         * Records that the store is about to claim the archive; the outcome is not known yet. Durable on return.
          *
-         * @param before whose the archive is now
-         * @param owner whose it will be
+         * @param before the present owner
+         * @param owner the next owner
          */
         void claiming(@Nullable String before, String owner);
     }
 
-    /** Where the values of a snapshot come from, while it is put. */
+    /** The source of a snapshot's values, while the snapshot is put. */
     @FunctionalInterface
     public interface SnapshotSource {
 
-        /** Where a snapshot goes. */
+        /** The destination of a snapshot. */
         @FunctionalInterface
         interface Target {
             /**
              * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header is of the moment whose
-             * values follow: sequences, attributes and time may have gone on since the put was asked for, but not name,
-             * incarnation, generation and epoch.
+             * values follow. Sequences, attributes and time may have advanced since the put was requested; name,
+             * incarnation, generation and epoch may not differ.
              *
-             * @throws IllegalArgumentException when the header is of another document, or goes back
+             * @throws IllegalArgumentException when the header is of another document, or of an earlier state
              */
             SnapshotWriter begin(SnapshotHeader header) throws IOException;
         }
 
         /**
-         * Writes all values of one moment, on the caller's thread or one of the object store's. If the put has to start
-         * over, it is called again, and may write those of a later moment. The caller finishes the writer. An exception
-         * ends the put, with nothing put: it must pass on an {@link IOException} of the target, and a runtime exception
-         * reaches the one who asked for the put.
+         * Writes all values of one moment, on the caller's thread or one of the object store's. If the put has to
+         * restart, it is called again, and may write the values of a later moment. The caller finishes the writer.
+         *
+         * <p>An exception ends the put, with nothing put. The source must pass on an {@link IOException} of the target;
+         * a runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
     }

@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through all objects of an archive, name by name: lists manifests and snapshots side by side and joins them. In
- * memory are a few thousand of both, and the objects of one name.
+ * Goes through all objects of an archive, name by name: lists manifests and snapshots in parallel and joins them. It
+ * keeps a few thousand of both in memory, and the objects of one name.
  *
- * <p>Both lists are in the order of their keys' bytes, but not in the same: {@code a} is before {@code a-b}, and {@code
- * a-b/} before {@code a/}. So a manifest waits until no name follows that begins with its own and goes before it as a
- * folder.
+ * <p>Both lists are in the byte order of their keys, but their orders differ: {@code a} sorts before {@code a-b}, and
+ * {@code a-b/} before {@code a/}. So a manifest waits while names can still follow that start with its own name and
+ * sort before it as a directory.
  */
 final class ArchiveWalk {
     private final Listing manifests;
@@ -38,7 +38,7 @@ final class ArchiveWalk {
     }
 
     /**
-     * Passes on every name.
+     * Passes every name to an action.
      *
      * @return when the newest of all these objects was put, by the object store's own clock
      */
@@ -68,7 +68,7 @@ final class ArchiveWalk {
         return newestMillis;
     }
 
-    /** The next manifest, in the order of folders. */
+    /** Returns the next manifest, in the order of directories. */
     private @Nullable Listed manifest() {
         while (nextManifest != null
                 && (waiting.isEmpty() || folder(waiting.getFirst().key()).compareTo(folder(nextManifest.key())) > 0)) {
@@ -105,15 +105,15 @@ final class ArchiveWalk {
     }
 
     /**
-     * The objects that a list told of one document's name.
+     * The listed objects of one document name.
      *
      * @param form the name as it is in keys
      * @param manifest whether there was a manifest
-     * @param snapshots what was in its folder, by rising key
+     * @param snapshots the objects in its directory, by rising key
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
-        /** Lists the snapshots of a name again; {@code manifest} says whether its manifest has been listed. */
+        /** Lists the snapshots of a name again; {@code manifest} is whether its manifest was listed. */
         static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
             List<Listed> snapshots = new ArrayList<>();
             objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);
@@ -124,7 +124,7 @@ final class ArchiveWalk {
             return ArchiveKeys.MANIFESTS + form;
         }
 
-        /** The objects in the folder that the name's manifest does not name. */
+        /** Returns the objects in the directory that the name's manifest does not name. */
         List<Listed> unnamed(@Nullable Manifest kept) {
             Set<String> named = new HashSet<>();
             if (kept != null) {
@@ -137,13 +137,13 @@ final class ArchiveWalk {
     }
 
     /**
-     * The objects of a folder, one after the other. A thread lists them ahead, so that two folders can be read side by
-     * side. Close it to end the thread. For one thread.
+     * The objects of a directory, one after the other. A thread lists them ahead, so that two directories can be read
+     * in parallel. Close it to end the thread. For one thread.
      */
     static final class Listing implements AutoCloseable {
         private static final int AHEAD = 4_000;
 
-        /** An empty one is the end. */
+        /** An empty element marks the end. */
         private final BlockingQueue<Optional<Listed>> listed = new ArrayBlockingQueue<>(AHEAD);
 
         private final Thread thread;
@@ -166,7 +166,7 @@ final class ArchiveWalk {
             hand(Optional.empty());
         }
 
-        /** Returns false when nobody wants more. */
+        /** Returns false when the listing is closed. */
         private boolean hand(Optional<Listed> next) {
             try {
                 if (!closed) {
@@ -178,7 +178,7 @@ final class ArchiveWalk {
             return !closed;
         }
 
-        /** The next object, or null when there is none. Throws what listing threw. */
+        /** Returns the next object, or null at the end. Throws what listing threw. */
         @Nullable
         Listed next() {
             try {

@@ -20,24 +20,30 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, if nobody has
- * changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can be ended between any two
- * steps: no manifest names what is left, and the next run deletes it.
+ * Prunes one name, while a server may be archiving it. The order of the steps is:
+ *
+ * <ol>
+ *   <li>Remove generations from the manifest, if it has not changed.
+ *   <li>Delete their snapshots.
+ *   <li>Delete the manifest, if the document has expired.
+ * </ol>
+ *
+ * <p>The run can end between any two steps: no manifest names what is left, and the next run deletes it.
  *
  * <p>Snapshots that no manifest names are deleted in two cases:
  *
  * <ol>
- *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, and no
- *   attempt can commit them any more. Unless the document is deleted: its manifest goes some day, perhaps before an
- *   attempt ends that has taken it for absent, and that one could. Then only if they are settled.
+ *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so no
+ *   attempt can commit them any more. If the document is deleted, they must also be settled. Otherwise an attempt that
+ *   assumes there is no manifest could commit them after the manifest has been deleted.
  *   <li>An earlier owner put them, which was fenced long ago, and they are settled.
  * </ol>
  *
- * Settled is what was put more than a day before the newest object of the archive, by the object store's own clock: no
- * attempt takes that long. For any thread, one at a time.
+ * A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
+ * own clock: no attempt takes that long. For any thread, one at a time.
  */
 final class DocumentPruner {
-    /** Each conflict means that a server has just archived the document. So many in a row are not bad luck. */
+    /** Each conflict means that a server has just archived the document. This many in a row is not bad luck. */
     private static final int ATTEMPTS = 5;
 
     private final Run run;
@@ -47,13 +53,13 @@ final class DocumentPruner {
     private long waiting;
     private @Nullable String problem;
 
-    /** A pruner of one name, whose objects have just been listed. */
+    /** Creates a pruner of one name, whose objects have just been listed. */
     DocumentPruner(Run run, NamedObjects listed) {
         this.run = run;
         this.listed = listed;
     }
 
-    /** What all names have in common. */
+    /** The parameters that all names share. */
     record Run(
             ObjectStore objects,
             Manifests manifests,
@@ -62,7 +68,7 @@ final class DocumentPruner {
             long nowMillis,
             boolean dryRun) {}
 
-    /** Lists the name's objects once more, and prunes it, when it is known what is settled. */
+    /** Lists the name's objects again and prunes it, once the settling time is known. */
     DocumentPruner pruneAgain(long settledMillis) {
         listed = NamedObjects.list(run.objects, listed.form(), listed.manifest());
         return prune(settledMillis);
@@ -71,7 +77,7 @@ final class DocumentPruner {
     /**
      * Prunes the name.
      *
-     * @param settledMillis what was put before this time is settled
+     * @param settledMillis objects put before this time are settled
      * @return this
      */
     DocumentPruner prune(long settledMillis) {
@@ -81,7 +87,7 @@ final class DocumentPruner {
                 if (kept != null || !listed.manifest()) {
                     prune(settledMillis, kept);
                 } else if (left == ATTEMPTS) {
-                    // What its snapshots are is not known: they may be all that there is of the document.
+                    // The state of its snapshots is unknown: they may be the only copy of the document.
                     problem = listed.manifestKey() + " was listed and is not there: prune again later";
                 }
                 return this;
@@ -100,7 +106,7 @@ final class DocumentPruner {
         }
     }
 
-    /** What was removed, or would be, since this was last asked. */
+    /** Returns what was removed, or would be, since the last call. */
     List<Removal> takeRemovals() {
         List<Removal> taken = List.copyOf(removals);
         removals.clear();
@@ -112,7 +118,7 @@ final class DocumentPruner {
         return waiting;
     }
 
-    /** Why the name could not be pruned, or null. */
+    /** Returns why the name could not be pruned, or null. */
     @Nullable
     String problem() {
         return problem;
@@ -133,7 +139,7 @@ final class DocumentPruner {
         }
     }
 
-    /** Takes the generations that do not stay out of the manifest, then deletes them. */
+    /** Removes the generations that do not stay from the manifest, then deletes their snapshots. */
     private KeptManifest giveUp(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {
@@ -188,7 +194,7 @@ final class DocumentPruner {
         add(removal);
     }
 
-    /** Notes a removal, unless an earlier attempt has. */
+    /** Records a removal, unless an earlier attempt has. */
     private void add(Removal removal) {
         if (removedKeys.add(removal.key())) {
             removals.add(removal);

@@ -6,24 +6,31 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long an owner may write to its archive without reading the root again: only within {@link #LENGTH} of its last
- * look at it. An owner that has taken the archive over writes nothing for {@link #HAND_OVER}: by then its predecessor
- * has seen the new root, or sees it before it writes again. Each host measures with its own monotonic clock, so nothing
- * depends on two clocks telling the same time.
+ * The time in which an owner may write to its archive without reading the root again: {@link #LENGTH} after its last
+ * check. An owner that has taken the archive over writes nothing for {@link #HAND_OVER}. By then its predecessor has
+ * seen the new root, or will see it before it writes again. Each server measures with its own monotonic clock, so
+ * clocks need not be synchronized.
  *
- * <p>An object store has no condition that spans two objects, so the look and the write are two requests. A process
- * that is stopped between them, or whose request takes longer than {@link #HAND_OVER} allows, can still replace a
- * manifest that its successor has not written since; so can a host that was suspended while its monotonic clock stood
- * still. Then the condition on the manifest decides, as always: one of the two writes is refused.
+ * <p>No condition of an object store spans two objects, so the check and the write are two requests. Two kinds of owner
+ * can still replace a manifest that their successor has not written since:
  *
- * <p>For any thread.
+ * <ul>
+ *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #HAND_OVER} allows
+ *   <li>a machine that was suspended while its monotonic clock stood still
+ * </ul>
+ *
+ * Then the condition on the manifest decides, as always: one of the two writes is rejected. Thread-safe.
  */
 public final class Lease {
-    /** How long a look at the root counts: long beside a request, short beside what a server would upload in vain. */
+    /**
+     * The validity of a check of the root: long compared with a request, short compared with uploads that would be
+     * wasted.
+     */
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
     /**
-     * How long a new owner waits for its predecessor's look to run out, and for a request that was sent just before.
+     * The time that a new owner waits for its predecessor's check to expire, and for a request that was sent just
+     * before.
      */
     public static final Duration HAND_OVER = Duration.ofSeconds(5);
 
@@ -34,7 +41,7 @@ public final class Lease {
     private volatile long lookedNanos;
 
     /**
-     * A lease that begins with a claim.
+     * Creates a lease that begins with a claim.
      *
      * @param claimingNanos when the claim was begun, by this clock
      * @param succeeds whether the archive had an owner before
@@ -48,7 +55,7 @@ public final class Lease {
         this.lookedNanos = claimingNanos;
     }
 
-    /** Monotonic time of this host. */
+    /** The monotonic time of this machine. */
     public interface Clock {
         /** The time since the machine was started. */
         Clock SYSTEM = new Clock() {
@@ -63,7 +70,7 @@ public final class Lease {
             }
         };
 
-        /** As {@link System#nanoTime}. */
+        /** Same as {@link System#nanoTime}. */
         long nanoTime();
 
         /** Waits for this time, which is more than 0. */
@@ -71,8 +78,8 @@ public final class Lease {
     }
 
     /**
-     * Returns when the owner may write: waits until the archive has been handed over, and looks at the root unless the
-     * last look still counts. Throws what the look throws.
+     * Waits until the owner may write: until the handover period is over, and the root has been checked, unless the
+     * last check is still valid. Throws what the check throws.
      */
     void ensure() {
         try {
@@ -85,7 +92,7 @@ public final class Lease {
                     Kind.UNAVAILABLE, "interrupted while the archive was being handed over by its last owner", stopped);
         }
         if (!counts()) {
-            // One thread looks; those that come meanwhile need not look again.
+            // One thread checks the root; threads that arrive in the meantime use its result.
             synchronized (this) {
                 if (!counts()) {
                     renew();
@@ -98,7 +105,7 @@ public final class Lease {
         return clock.nanoTime() - lookedNanos <= LENGTH.toNanos();
     }
 
-    /** Looks at the root now. Throws what the look throws. */
+    /** Checks the root now. Throws what the check throws. */
     synchronized void renew() {
         long began = clock.nanoTime();
         look.run();

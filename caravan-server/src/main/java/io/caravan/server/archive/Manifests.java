@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads and replaces the manifests of one store. Knows nothing of owners. */
+/** Reads and replaces the manifests of one store. Does not check ownership. */
 final class Manifests {
     private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
-    /** From this size on, changes of a manifest are slow, and a warning says so once. */
+    /** Manifests above this size are slow to change; a warning is logged when a manifest first exceeds it. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -38,7 +38,7 @@ final class Manifests {
     }
 
     /**
-     * The manifest with this key, or null when there is none.
+     * Returns the manifest with this key, or null when there is none.
      *
      * @throws ArchiveException {@code CORRUPT} when it is not this key's, {@code FOREIGN} when it is another store's
      */
@@ -66,9 +66,9 @@ final class Manifests {
     }
 
     /**
-     * Puts a manifest in the place of the one that was read. After any error, read it: the put may have taken place.
+     * Replaces the manifest that was read. After any error, read it: the put may have taken place.
      *
-     * @param before what was read, or null when there was none
+     * @param before the manifest that was read, or null when there was none
      */
     KeptManifest replace(@Nullable KeptManifest before, Manifest after) {
         byte[] content = ManifestCodec.encode(after);
@@ -89,12 +89,12 @@ final class Manifests {
         return ManifestCodec.encode(manifest).length > LARGE_BYTES;
     }
 
-    /** Deletes a manifest if it is still the one that was read; returns false where the place cannot do so. */
+    /** Deletes a manifest if it is still the one that was read. Returns false where the object store cannot do so. */
     boolean delete(KeptManifest before) {
         return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
     }
 
-    /** The keys of all manifests above this one, or all when it is empty, rising. */
+    /** Passes the keys of manifests after this one, or of all when it is empty, to an action, rising. */
     void keys(String after, Predicate<String> action) {
         objects.list(ArchiveKeys.MANIFESTS, after, listed -> action.test(listed.key()));
     }
@@ -104,11 +104,11 @@ final class Manifests {
     }
 
     /**
-     * What an owner does to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise,
-     * nothing is taken out, and no generation of an incarnation is followed by an older state of it.
+     * An owner's change to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise,
+     * nothing is removed, and no generation of an incarnation is followed by an older state of it.
      *
      * @param before the manifest that was read, or null when there was none
-     * @param after what shall be in its place
+     * @param after its replacement
      */
     record Change(@Nullable Manifest before, Manifest after) {
 
@@ -163,7 +163,7 @@ final class Manifests {
             }
         }
 
-        /** Whether the change is in a manifest, which others may have changed further. */
+        /** Whether a manifest includes the change; others may have changed it further. */
         boolean isIn(Manifest manifest) {
             Generation latest = after.latest();
             if (latest != null && latest.number() > lastBefore()) {

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does many pieces of work on some threads, and hands on their results in the order of submission, on the submitting
- * thread. At most a few pieces per thread are under way or wait, whatever their number. For one thread.
+ * Runs tasks on several threads and passes their results on in the order of submission, on the submitting thread. At
+ * most eight tasks per thread are running or waiting. For one thread.
  *
  * @param <R> a result
  */
@@ -27,14 +27,17 @@ public final class Pipeline<R> implements AutoCloseable {
     private final int most;
     private final Deque<Future<R>> underWay = new ArrayDeque<>();
 
-    /** A pipeline of so many threads. */
+    /** Creates a pipeline with this number of threads. */
     public Pipeline(int threads, Consumer<R> results) {
         this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
         this.results = results;
         this.most = threads * AHEAD;
     }
 
-    /** Has the work done; waits when much is under way. Throws what earlier work, or taking its result, threw. */
+    /**
+     * Submits a task; waits while too many are running or waiting. Throws what an earlier task, or using its result,
+     * threw.
+     */
     public void submit(Callable<R> work) {
         if (underWay.size() == most) {
             handOn();
@@ -42,7 +45,7 @@ public final class Pipeline<R> implements AutoCloseable {
         underWay.add(executor.submit(work));
     }
 
-    /** Waits for everything. Throws what work, or taking its result, threw. */
+    /** Waits for all tasks. Throws what a task, or using its result, threw. */
     public void finish() {
         while (!underWay.isEmpty()) {
             handOn();
@@ -62,7 +65,7 @@ public final class Pipeline<R> implements AutoCloseable {
         results.accept(result);
     }
 
-    /** What another thread threw, to be thrown again; throws an error at once. */
+    /** Returns what another thread threw, to be rethrown; throws an error at once. */
     static RuntimeException unchecked(@Nullable Throwable cause) {
         if (cause instanceof Error error) {
             throw error;
@@ -70,7 +73,10 @@ public final class Pipeline<R> implements AutoCloseable {
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
-    /** Gives up what waits, and waits a minute at most for what is under way, which may be deleting something. */
+    /**
+     * Cancels waiting tasks and interrupts running ones, then waits up to a minute for these, which may be deleting
+     * something.
+     */
     @Override
     public void close() {
         executor.shutdownNow();

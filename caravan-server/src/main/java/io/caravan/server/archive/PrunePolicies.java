@@ -2,14 +2,14 @@ package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
 
-/** What pruning leaves of each document. For any thread. */
+/** The retention policies of documents. Thread-safe. */
 public interface PrunePolicies {
-    /** What it leaves of a document of this name. */
+    /** Returns the policy of a document with this name. */
     PrunePolicy of(DocumentName name);
 
     /**
-     * What it leaves of most. By this it is decided whether a document is looked at whose name is too long to be told from
-     * its objects' keys; what is left of it is decided by its name all the same.
+     * Returns the policy of most documents. It decides whether pruning inspects a document whose name is too long to be
+     * read from its keys. The policy of its name still decides what pruning keeps of it.
      */
     PrunePolicy general();
 }

@@ -10,35 +10,35 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What pruning leaves of a document, or of every one alike. A generation stays if any of the first three rules says so. A
+ * The retention policy of one document, or of all alike. A generation stays if any of the first three rules keeps it. A
  * time in the future, which another server's clock may have written, counts as young.
  *
- * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the
- *     latest always does
- * @param age generations that are not older stay
- * @param days for so many days, the newest generation of each day (in UTC) stays; 0 for none
- * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive what
- *     was there before the deletion
+ * @param generations number of a document's newest generations to keep, at any age; at least 1, so that the latest
+ *     stays
+ * @param age generations up to this age are kept
+ * @param days number of days for which the newest generation of each day (in UTC) is kept; 0 for none
+ * @param retain time for which a deleted document is kept; at least a day, so that no server can still be archiving a
+ *     state from before the deletion
  */
 public record PrunePolicy(int generations, Duration age, int days, Duration retain) implements PrunePolicies {
-    /** The least time that a deleted document stays. */
+    /** The minimum time for which a deleted document is kept. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
 
-    /** How many generations a server keeps by default. */
+    /** The default number of generations that a server keeps. */
     public static final String DEFAULT_GENERATIONS = "4";
-    /** For how many days a server keeps every generation by default. */
+    /** The default number of days for which a server keeps every generation. */
     public static final String DEFAULT_AGE_DAYS = "0";
-    /** For how many days a server keeps a generation a day by default. */
+    /** The default number of days for which a server keeps one generation a day. */
     public static final String DEFAULT_DAYS = "14";
-    /** How many days a server keeps a deleted document by default. */
+    /** The default number of days for which a server keeps a deleted document. */
     public static final String DEFAULT_RETAIN_DAYS = "30";
 
     private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
     /**
-     * Checks it.
+     * Checks the values.
      *
-     * @throws IllegalArgumentException saying what is out of range
+     * @throws IllegalArgumentException naming the value that is out of range
      */
     public PrunePolicy {
         check(generations >= 1, "of each document at least one generation must be kept, not " + generations);
@@ -63,12 +63,12 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         return this;
     }
 
-    /** The most generations of a document that stay, but for those that are younger than {@code age}. */
+    /** Returns the maximum number of a document's generations that stay, not counting those that {@code age} keeps. */
     int most() {
         return generations + days;
     }
 
-    /** The generations that stay, if the document does. */
+    /** Returns the generations to keep, if the document is kept. */
     List<Generation> kept(Manifest manifest, long nowMillis) {
         List<Generation> kept = new ArrayList<>();
         long lastDay = Long.MAX_VALUE;
@@ -87,7 +87,7 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         return kept;
     }
 
-    /** Whether a document was deleted so long ago that nothing of it stays. */
+    /** Whether a document's deletion is older than {@code retain}. */
     boolean expired(Manifest manifest, long nowMillis) {
         Tombstone tombstone = manifest.tombstone();
         return tombstone != null && nowMillis - tombstone.deletedAtMillis() > retain.toMillis();

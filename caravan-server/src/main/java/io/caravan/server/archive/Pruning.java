@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One run over a whole archive. Names with leftovers whose age matters are pruned again at the end, when the newest
- * object has told the object store's time. For one thread; it has others to help.
+ * One run over an entire archive. Names with leftovers whose age matters are pruned again at the end, when the newest
+ * object has shown the object store's time. For one thread; it starts others.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
-    /** Names with leftovers are few; any more wait for another run. */
+    /** Names with leftovers are few; those over this number wait for another run. */
     private static final int MAX_AGAIN = 100_000;
 
     private final Run run;
@@ -36,8 +36,8 @@ public final class Pruning {
     /**
      * Prunes.
      *
-     * @param jobs how many names at a time
-     * @param thinly only names with more snapshots than their policy keeps by their number
+     * @param jobs number of names to prune at a time
+     * @param thinly only names with more snapshots than their policy keeps by number
      */
     PruneReport run(int jobs, boolean thinly) {
         long newestMillis = rootMillis();
@@ -64,7 +64,7 @@ public final class Pruning {
         return (name == null ? policies.general() : policies.of(name)).most();
     }
 
-    /** When the root was put, by the object store's own clock. */
+    /** Returns when the root was put, by the object store's own clock. */
     private long rootMillis() {
         long[] millis = {Long.MIN_VALUE};
         run.objects().list("", "", listed -> {
@@ -108,22 +108,22 @@ public final class Pruning {
         }
     }
 
-    /** Receives what pruning does, on the pruning thread. What it throws ends the pruning. */
+    /** Receives the actions of pruning, on the pruning thread. Exceptions end the pruning. */
     public interface PruneListener {
-        /** Something was removed, or would be in a dry run. */
+        /** Called when something was removed, or would be. */
         void removed(Removal removal);
 
-        /** A document cannot be pruned; the message names it and its object. The others go on. */
+        /** Called when a document cannot be pruned; the message names it and its object. Others continue. */
         void problem(String message);
 
-        /** One more name is done. */
+        /** Called when one more name is done. */
         default void done() {}
     }
 
     /**
-     * What pruning has done, or would do.
+     * The result of pruning, or of a dry run.
      *
-     * @param documents names that there were
+     * @param documents names found
      * @param generations snapshots that are removed because their policy does not keep them
      * @param leftovers snapshots that are removed because no manifest names them
      * @param forgotten documents of which nothing is left, as they were deleted long ago
@@ -141,22 +141,22 @@ public final class Pruning {
             long problems) {}
 
     /**
-     * What pruning has removed, or would remove.
+     * An object that pruning has removed, or would remove.
      *
-     * @param kind why
+     * @param kind the reason
      * @param document the document's name for people, or its form in keys
      * @param key the object
      * @param bytes its size, 0 for a manifest
      */
     public record Removal(Kind kind, String document, String key, long bytes) {
 
-        /** Why something is removed. */
+        /** The reason for a removal. */
         public enum Kind {
             /** A snapshot that its document's policy does not keep. */
             GENERATION,
             /** A snapshot that no manifest names, and none can name any more. */
             LEFTOVER,
-            /** All that is known of a document that was deleted long ago. */
+            /** The last of a document that was deleted long ago. */
             DOCUMENT
         }
     }

@@ -15,11 +15,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and replaces an archive's root. A random number behind the owner's name makes each root unlike any other: so
- * whoever reads the root after an error knows whether its own put took place.
+ * Reads and replaces an archive's root. A random number after the owner's name makes each root unique. So a server that
+ * reads the root after an error can determine whether its own put took place.
  */
 final class Roots {
-    /** Each conflict means that somebody else has just claimed the archive. So many in a row are not bad luck. */
+    /** Each conflict means that another server has just claimed the archive. This many in a row is not bad luck. */
     private static final int CLAIMS = 16;
 
     private final ObjectStore objects;
@@ -30,7 +30,7 @@ final class Roots {
     }
 
     /**
-     * The root as it is.
+     * Returns the current root.
      *
      * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when it has lost its root
      */
@@ -47,7 +47,7 @@ final class Roots {
     }
 
     /**
-     * Checks that the store's archive is there, under any owner.
+     * Checks that the store's archive exists, under any owner.
      *
      * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it is another store's
      */
@@ -56,10 +56,10 @@ final class Roots {
     }
 
     /**
-     * Makes the archive if there is none, or takes it over from its owner.
+     * Creates the archive if there is none, or takes it over from its owner.
      *
      * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it
-     *     is not as the store remembers it
+     *     differs from the store's record of it
      */
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {
@@ -117,7 +117,10 @@ final class Roots {
                         + " --archive-takeover");
     }
 
-    /** A root is written first and never deleted: objects without one have lost it, or the place is wrong. */
+    /**
+     * Rejects a location with manifests. A root is written first and never deleted, so it is lost or the location is
+     * wrong.
+     */
     private void checkNothingIsThere() {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
             throw new ArchiveException(
@@ -141,8 +144,8 @@ final class Roots {
     }
 
     /**
-     * Whether the root is the one that was put, in spite of the error. That it can be read does not make it durable, so it
-     * is put once more; the error of that put counts.
+     * Whether the root is the one that was put, in spite of the error. A readable root is not necessarily durable, so
+     * it is put once more; an error of that put is thrown.
      */
     private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
@@ -159,9 +162,9 @@ final class Roots {
     }
 
     /**
-     * Checks that whoever claimed the archive still owns it.
+     * Checks that the server that claimed the archive still owns it.
      *
-     * @throws ArchiveException {@code FENCED} when it is not, {@code FOREIGN} when it is another store's by now
+     * @throws ArchiveException {@code FENCED} when it does not, {@code FOREIGN} when the archive is now another store's
      */
     void check(ArchiveRoot mine) {
         ArchiveRoot root = read();
@@ -171,7 +174,7 @@ final class Roots {
         }
     }
 
-    /** The error for an owner that another has succeeded. */
+    /** Returns the error for an owner that another has succeeded. */
     ArchiveException fenced(String what, ArchiveRoot mine) {
         return new ArchiveException(
                 Reason.FENCED,

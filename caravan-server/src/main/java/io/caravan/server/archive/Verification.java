@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Reads a whole archive, beside its owner: every manifest, and every byte of every snapshot that one names. Changes
- * nothing. For one thread; it has others to help.
+ * Reads an entire archive, while its owner may be writing: every manifest, and every byte of every snapshot that one
+ * names. Changes nothing. For one thread; it starts others.
  */
 public final class Verification {
-    /** After how much of a long snapshot its progress is reported. */
+    /** The number of bytes of a long snapshot after which progress is reported. */
     private static final long TELL_BYTES = 1 << 20;
 
     private final Archive archive;
@@ -42,8 +42,8 @@ public final class Verification {
     /**
      * Verifies an archive.
      *
-     * @param jobs how many documents at a time
-     * @throws ObjectStoreException when the objects cannot be listed; those that cannot be read are faults
+     * @param jobs number of documents to verify at a time
+     * @throws ObjectStoreException when the objects cannot be listed; objects that cannot be read are faults
      */
     public static VerificationReport verify(Archive archive, int jobs, VerificationListener listener) {
         return new Verification(archive, listener).run(jobs);
@@ -65,7 +65,7 @@ public final class Verification {
                 unknown.sum());
     }
 
-    /** Verifies what there is of one name, on any thread; returns what is wrong. */
+    /** Verifies the objects of one name, on any thread; returns the faults. */
     private List<String> verify(NamedObjects listed) {
         List<String> found = new ArrayList<>();
         try {
@@ -105,7 +105,7 @@ public final class Verification {
         }
     }
 
-    /** No owner's number is above the root's, except for one that has claimed the archive meanwhile. */
+    /** Checks that the epoch is not above the root's, unless a server has claimed the archive in the meantime. */
     private void checkEpoch(Manifest manifest, List<String> found) {
         if (manifest.epoch() > archive.root().epoch()
                 && manifest.epoch() > Archive.open(archive.objects()).root().epoch()) {
@@ -138,27 +138,29 @@ public final class Verification {
         return now == null || !now.manifest().generations().contains(generation);
     }
 
-    /** Receives what verifying an archive finds. */
+    /** Receives the results of verifying an archive. */
     public interface VerificationListener {
-        /** Something is wrong; the message names the object, the document and what to do. On the verifying thread. */
+        /**
+         * Called for each fault; the message names the object, the document and what to do. On the verifying thread.
+         */
         void fault(String message);
 
-        /** So many snapshots were read to their ends, and so many bytes. On any thread. */
+        /** Called with the number of snapshots read to their ends, and of bytes read. On any thread. */
         default void read(long snapshots, long bytes) {}
     }
 
     /**
-     * What an archive was found to hold.
+     * The contents of an archive, as verified.
      *
-     * @param documents manifests, of documents that are there and of those that were deleted
-     * @param deleted those of them that say that their document was deleted
-     * @param generations snapshots that manifests name and that are whole
+     * @param documents manifests, of existing and of deleted documents
+     * @param deleted those of them that record a deletion
+     * @param generations snapshots that manifests name and that are intact
      * @param bytes the size of those
-     * @param faults what is wrong
-     * @param leftovers snapshots that no manifest names, which pruning removes or which are just being archived; no
-     *     fault
+     * @param faults number of faults
+     * @param leftovers snapshots that no manifest names, which pruning removes or which are just being archived; not
+     *     faults
      * @param leftoverBytes the size of those
-     * @param unknown objects that are no archive's; no fault
+     * @param unknown objects that do not belong to an archive; not faults
      */
     public record VerificationReport(
             long documents,

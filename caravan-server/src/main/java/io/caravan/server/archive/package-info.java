@@ -1,6 +1,6 @@
 /**
- * Copies of documents outside of the host: what is in an archive, who may write it, and how it is read. {@code object}
- * is where the bytes lie, {@code format} what they mean; an {@code Archive} ties both together.
+ * The archive of documents outside the server's machine: its contents, its owner, and how it is read. {@code object}
+ * holds the object stores, {@code format} the formats of the objects; an {@code Archive} ties both together.
  */
 @NullMarked
 package io.caravan.server.archive;

@@ -34,7 +34,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not the expected document. */
+/** The command line. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 unexpected state of a document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
@@ -48,7 +48,7 @@ public final class Main {
         System.exit(commandLine(System.getenv()).execute(args));
     }
 
-    /** The whole command line; settings may also come from this environment. */
+    /** Builds the complete command line; settings may also come from this environment. */
     static CommandLine commandLine(Map<String, String> environment) {
         return commandLine(environment, Console.system());
     }
@@ -77,7 +77,7 @@ public final class Main {
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                // Over System.out, which keeps its errors to itself, no writer would know of them.
+                // Over System.out, which swallows its errors, a writer would not detect them.
                 .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
@@ -85,8 +85,8 @@ public final class Main {
     }
 
     /**
-     * Runs the last command, whose result must have been written. A writer keeps its errors to itself until it is asked;
-     * other commands write to the console's stream, which throws. That a server listens is no result.
+     * Runs the last command and checks that its result was written. A writer records its errors until it is queried;
+     * other commands write to the console's stream, which throws. The messages of a running server are not a result.
      */
     private static int run(CommandLine.ParseResult parsed) {
         int exitCode = new CommandLine.RunLast().execute(parsed);
@@ -111,7 +111,7 @@ public final class Main {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    /** Where a value comes from that is not on the command line, where the person would look for it. */
+    /** Names the source of a value that is not on the command line. */
     private static String source(ParameterException wrong, String[] args, Settings settings) {
         if (!(wrong.getArgSpec() instanceof OptionSpec option)
                 || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {
@@ -120,7 +120,7 @@ public final class Main {
         return ", from " + settings.source(option);
     }
 
-    /** The known command or option that a mistyped one resembles most. */
+    /** Suggests the known command or option that is most similar to a mistyped one. */
     private static String suggestion(ParameterException wrong) {
         if (wrong instanceof UnmatchedArgumentException unknown
                 && !unknown.getSuggestions().isEmpty()) {
@@ -129,12 +129,12 @@ public final class Main {
         return "";
     }
 
-    /** The message may quote a document's name, or another argument, of any characters. */
+    /** Escapes a message, which may quote a document name or another argument with any characters. */
     private static String printable(Exception problem) {
         return DocumentName.printable(String.valueOf(problem.getMessage()));
     }
 
-    /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */
+    /** Prints problems that a user can solve on one line; others are bugs, and keep their stack trace. */
     private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
             throws Exception {
         if (problem instanceof CaravanException || problem instanceof IOException) {

@@ -1,5 +1,5 @@
 /**
- * The command line. {@link io.caravan.server.cli.Main} puts the commands together; each room below has commands of one
+ * The command line. {@link io.caravan.server.cli.Main} assembles the commands; each subpackage contains commands of one
  * kind.
  */
 @NullMarked

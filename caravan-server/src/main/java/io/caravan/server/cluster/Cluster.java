@@ -19,9 +19,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster as this host sees it. Thread-safe. */
+/** The cluster as seen by this node. Thread-safe. */
 public final class Cluster {
-    /** Beside the store, in the folder of a host's data. */
+    /** The Raft directory, next to the store in a node's data directory. */
     public static final String RAFT_FOLDER = "raft";
 
     private final ClusterGroup group;
@@ -37,12 +37,12 @@ public final class Cluster {
     private volatile boolean serving;
 
     /**
-     * A cluster whose member has not started.
+     * Creates the view of a node whose member has not started.
      *
-     * @param self the id of this host
-     * @param tls for connections to other hosts' HTTP; null when they do without TLS
-     * @param strictReads whether this host, when it leads, makes sure of that before each read
-     * @param clock tells since when this host has known who leads
+     * @param self the id of this node
+     * @param tls for HTTP connections to other nodes; null if they do not use TLS
+     * @param strictReads whether this node, when it leads, confirms that before each read
+     * @param clock measures how long the leader has been known
      */
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
         this.group = file.groupOf(self);
@@ -61,21 +61,21 @@ public final class Cluster {
                 .toList();
     }
 
-    /** This host takes part from now on. */
+    /** Records that this node participates from now on. */
     public void joined(GroupMember started) {
         member = started;
         follow(() -> started.leader().flatMap(group::described));
     }
 
-    /** Takes who leads this host's group from here. */
+    /** Sets the source of the leader of this node's group. */
     void follow(Supplier<Optional<ClusterHost>> leader) {
         heard = leader;
     }
 
     /**
-     * Follows who leads the other groups, until {@link #leaveOthers}.
+     * Tracks the leaders of the other groups, until {@link #leaveOthers}.
      *
-     * @param peers what hosts prove to each other with who they are; null when they do without
+     * @param peers the files by which nodes authenticate to each other; null if they do not
      */
     public void followOthers(GroupConfig.@Nullable Tls peers) {
         others.forEach(other -> other.start(peers));
@@ -85,22 +85,22 @@ public final class Cluster {
         others.forEach(OtherGroup::close);
     }
 
-    /** Whether this host has the store, and serves it, from now on. */
+    /** Sets whether this node has the store and serves it from now on. */
     public void serving(boolean now) {
         serving = now;
     }
 
-    /** The group that this host is of. */
+    /** Returns the group of this node. */
     public GroupView group() {
         return own;
     }
 
-    /** All groups, in the order of their slots. */
+    /** Returns all groups, in the order of their slots. */
     public List<GroupView> groups() {
         return groups;
     }
 
-    /** The group that has a slot. */
+    /** Returns the group that has a slot. */
     public GroupView group(int slot) {
         return own.slots().contains(slot)
                 ? own
@@ -110,12 +110,12 @@ public final class Cluster {
                         .orElseThrow();
     }
 
-    /** Whether a document is in this host's group, by its slot. */
+    /** Whether a document is in this node's group, by its slot. */
     public boolean owns(byte[] name) {
         return own.slots().contains(Slots.of(name));
     }
 
-    /** The hosts that the group has now, by id; those of the file while this host does not know of any. */
+    /** Returns the current members of the group, by id; those of the file while this node knows of none. */
     public List<ClusterHost> hosts() {
         GroupMember here = member;
         List<Host> known = here == null ? List.of() : here.hosts();
@@ -126,7 +126,7 @@ public final class Cluster {
         return hosts().stream().filter(host -> host.id().equals(id)).findFirst();
     }
 
-    /** Whether clients reach a host of the cluster over HTTP by this name. */
+    /** Whether clients reach a node of the cluster over HTTP by this name. */
     public boolean hasHttpName(String name) {
         return groups.stream()
                 .flatMap(each -> each.hosts().stream())
@@ -141,12 +141,12 @@ public final class Cluster {
         return tls;
     }
 
-    /** Whether a read waits for {@link #confirmLeadership}. */
+    /** Whether reads wait for {@link #confirmLeadership}. */
     public boolean strictReads() {
         return strictReads;
     }
 
-    /** As {@link GroupMember#confirmLeadership}; may take a moment to begin. */
+    /** The same as {@link GroupMember#confirmLeadership}; the call may block briefly. */
     public CompletableFuture<Void> confirmLeadership() {
         try {
             return takingPart().confirmLeadership();
@@ -155,12 +155,12 @@ public final class Cluster {
         }
     }
 
-    /** Whether this host leads, and serves the store. */
+    /** Whether this node leads, and serves the store. */
     public boolean leads() {
         return serving;
     }
 
-    /** The host that leads, as far as this one knows; none during an election, and until a new leader serves here. */
+    /** Returns the leader, as far as this node knows; empty during an election, and until a new leader serves here. */
     public Optional<ClusterHost> leader() {
         return own.leader();
     }
@@ -172,41 +172,44 @@ public final class Cluster {
         return heard.get().filter(known -> !known.equals(self));
     }
 
-    /** What time it is for this view of the cluster. */
+    /** Returns the current time of this view of the cluster. */
     public Instant now() {
         return clock.instant();
     }
 
-    /** The election's number; 0 before this host takes part. */
+    /** Returns the current term; 0 before this node participates. */
     public long term() {
         GroupMember here = member;
         return here == null ? 0 : here.term();
     }
 
-    /** How many committed entries this host has yet to apply, as far as it knows. */
+    /** Returns how many committed entries this node has yet to apply, as far as it knows. */
     public long behind() {
         GroupMember here = member;
         return here == null ? 0 : Math.max(0, committed() - here.appliedIndex());
     }
 
-    /** How many entries of the group have been committed: a follower may lack what the leader has told it of. */
+    /**
+     * Returns the number of committed entries of the group. A follower may lack entries that the leader has reported to
+     * it as committed.
+     */
     public long committed() {
         return progress().stream().mapToLong(Progress::committed).max().orElse(0);
     }
 
-    /** How many entries this host's Raft log keeps. */
+    /** Returns the number of entries in this node's Raft log. */
     public long kept() {
         GroupMember here = member;
         return here == null ? 0 : here.keptEntries();
     }
 
-    /** How far each host is; empty before this one takes part. */
+    /** Returns the progress of each node; empty before this one participates. */
     public List<Progress> progress() {
         GroupMember here = member;
         return here == null ? List.of() : here.progress();
     }
 
-    /** How far a host is, where this one knows. */
+    /** Returns the progress of a node, if this one knows it. */
     public Optional<Progress> progress(ClusterHost host) {
         return progress().stream()
                 .filter(each -> each.host().id().equals(host.id()))
@@ -214,10 +217,10 @@ public final class Cluster {
     }
 
     /**
-     * Hands leadership to another host. Waits until it leads.
+     * Transfers leadership to another node. Waits until it leads.
      *
-     * @throws IOException when it did not come to it
-     * @throws IllegalArgumentException when there is no such host, or it is this one
+     * @throws IOException if leadership was not transferred
+     * @throws IllegalArgumentException if no such node exists, or it is this one
      */
     public void transfer(String host, Duration timeout) throws IOException {
         ClusterHost next = host(host)
@@ -238,10 +241,10 @@ public final class Cluster {
     }
 
     /**
-     * Adds a host that waits to join. Waits until it is one of the cluster, which takes as long as to copy the store.
+     * Adds a node that waits to join. Waits until it is a member, which takes as long as copying the store.
      *
-     * @throws IOException when it did not come to it
-     * @throws IllegalArgumentException when the cluster cannot take the change; nothing has changed
+     * @throws IOException if the change failed, or its outcome is unknown
+     * @throws IllegalArgumentException if the cluster cannot make the change; nothing has changed
      */
     public void add(ClusterHost host) throws IOException {
         GroupMember leader = leading();
@@ -249,12 +252,12 @@ public final class Cluster {
         leader.add(host.member());
     }
 
-    /** Removes a host that has been stopped; as {@link #add}. */
+    /** Removes a node that was stopped; otherwise the same as {@link #add}. */
     public void remove(String host) throws IOException {
         leading().remove(host);
     }
 
-    /** Adds a host in the place of one that may be lost for good, in one step; as {@link #add}. */
+    /** Replaces a node that may be lost for good, in one step; otherwise the same as {@link #add}. */
     public void replace(String host, ClusterHost by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);
@@ -295,16 +298,16 @@ public final class Cluster {
         return List.of(host.peer(), host.resp(), host.http());
     }
 
-    /** What this host, which leads, changes about the cluster's hosts at the moment; empty when it is nothing. */
+    /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
     public String change() {
         GroupMember here = member;
         return here == null ? "" : here.hostChange().orElse("");
     }
 
     /**
-     * Keeps leadership away from this host, or no longer.
+     * Keeps leadership away from this node, or ends that.
      *
-     * @throws IOException when it leads all the same, as no other host can
+     * @throws IOException if this node still leads, because no other node can
      */
     public void drain(boolean now) throws IOException {
         if (!takingPart().drain(now) && now) {
@@ -313,13 +316,13 @@ public final class Cluster {
         }
     }
 
-    /** Whether leadership is kept away from this host. */
+    /** Whether leadership is kept away from this node. */
     public boolean drained() {
         GroupMember here = member;
         return here != null && here.drained();
     }
 
-    /** How many hosts besides the leader have a change when it is acknowledged, at least. */
+    /** Returns the minimum number of nodes that have a write when it is acknowledged, in addition to the leader. */
     public int replicasOfAChange() {
         return hosts().size() / 2;
     }

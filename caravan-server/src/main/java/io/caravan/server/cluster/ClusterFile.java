@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the hosts of a cluster agree on; the same file is on each. Its lines name the cluster and, for each host, three
- * addresses:
+ * The configuration that the nodes of a cluster share; each has the same file. Its lines contain the id of the cluster
+ * and, for each node, three addresses:
  *
  * <pre>{@code
  * group  = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * a.http = 10.0.0.1:4437
  * }</pre>
  *
- * <p>A cluster of several groups has a fourth line for each host, {@code a.slots = 0-8191}. Hosts with the same slots are
- * a group.
+ * <p>A cluster of several groups has a fourth line for each node, {@code a.slots = 0-8191}. Nodes with the same slots
+ * form a group.
  *
- * @param groups in the order of their slots, which are all slots, each once
+ * @param groups in the order of their slots; together they have every slot exactly once
  */
 public record ClusterFile(List<ClusterGroup> groups) {
     private static final String GROUP = "group";
@@ -38,7 +38,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
         groups = List.copyOf(groups);
     }
 
-    /** A cluster of one group. */
+    /** Creates the configuration of a cluster with one group. */
     public ClusterFile(UUID cluster, List<ClusterHost> hosts) {
         this(List.of(ClusterGroup.of(cluster, SlotRange.ALL, hosts)));
     }
@@ -46,7 +46,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
     /**
      * Reads the file.
      *
-     * @throws IOException when it cannot be read or is wrong; the message names it
+     * @throws IOException if it cannot be read or is invalid; the message contains its name
      */
     public static ClusterFile read(Path file) throws IOException {
         Map<String, String> lines = PropertiesFile.read(file);
@@ -63,7 +63,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
         for (String id : ids(lines)) {
             ClusterHost host = new ClusterHost(
                     id, address(lines, id + ".peer"), address(lines, id + ".resp"), address(lines, id + ".http"));
-            // Refuses an id that no member may have.
+            // Rejects an id that no member may have.
             host.member();
             for (HostPort address : List.of(host.peer(), host.resp(), host.http())) {
                 if (!taken.add(address)) {
@@ -142,15 +142,15 @@ public record ClusterFile(List<ClusterGroup> groups) {
         }
     }
 
-    /** All hosts, of a new cluster; later each group itself knows which it has. */
+    /** Returns all nodes of a new cluster; later each group itself records its members. */
     public List<ClusterHost> hosts() {
         return groups.stream().flatMap(group -> group.hosts().stream()).toList();
     }
 
     /**
-     * The host with this id.
+     * Returns the node with this id.
      *
-     * @throws IllegalArgumentException when there is none
+     * @throws IllegalArgumentException if no such node exists
      */
     public ClusterHost host(String id) {
         return groupOf(id).hosts().stream()
@@ -160,9 +160,9 @@ public record ClusterFile(List<ClusterGroup> groups) {
     }
 
     /**
-     * The group of the host with this id.
+     * Returns the group of the node with this id.
      *
-     * @throws IllegalArgumentException when there is no such host
+     * @throws IllegalArgumentException if no such node exists
      */
     public ClusterGroup groupOf(String id) {
         return groups.stream()

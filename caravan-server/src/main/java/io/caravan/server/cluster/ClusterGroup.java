@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Hosts that keep the same documents: those of some slots.
+ * The nodes that replicate the documents of some slots.
  *
- * @param id what no other group of any cluster is called
- * @param slots which documents the group has
- * @param hosts of a new group all; later the group itself knows which it has
+ * @param id differs from that of every other group of any cluster
+ * @param slots the slots of the group's documents
+ * @param hosts all nodes of a new group; later the group itself records its members
  */
 public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
     public ClusterGroup {
@@ -21,8 +21,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
     }
 
     /**
-     * A group of a cluster. Its id follows from its slots, so that files that divide the slots otherwise mean other groups,
-     * whose hosts refuse each other; the only group of a cluster has the cluster's.
+     * Creates a group of a cluster. Its id is derived from its slots, so files that divide the slots differently define
+     * different groups, whose nodes reject each other. The only group of a cluster has the cluster's id.
      */
     public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterHost> hosts) {
         UUID id = slots.equals(SlotRange.ALL)
@@ -32,8 +32,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
     }
 
     /**
-     * Hosts that the group has now, by id. The file may be older than the group's hosts, or newer than their addresses for
-     * clients: where it has a host by its id and peer address, it is believed.
+     * Returns the current members of the group, sorted by id. The file may be older than the group's membership, or
+     * newer than its members' addresses for clients: an entry of the file applies if its id and peer address match.
      */
     List<ClusterHost> described(List<Host> members) {
         return members.stream()
@@ -42,7 +42,10 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
                 .toList();
     }
 
-    /** As {@link #described(List)}; nothing when neither the file nor the member itself tells where clients reach it. */
+    /**
+     * The same as {@link #described(List)}; empty if neither the file nor the member itself contains its address for
+     * clients.
+     */
     Optional<ClusterHost> described(Host member) {
         return hosts.stream()
                 .filter(host -> host.id().equals(member.id())

@@ -10,22 +10,22 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A host of the cluster.
+ * A node of the cluster.
  *
- * @param id its name, as {@link Host} has it
- * @param peer where the other hosts reach it
- * @param resp where clients reach it with RESP
- * @param http where clients and the other hosts reach it with HTTP
+ * @param id its name, as in {@link Host}
+ * @param peer its address for the other nodes
+ * @param resp its address for clients over RESP
+ * @param http its address for clients and the other nodes over HTTP
  */
 public record ClusterHost(String id, HostPort peer, HostPort resp, HostPort http) {
     private static final String SEPARATOR = " ";
 
-    /** The host as a member of the group. */
+    /** Returns the node as a member of the group. */
     public Host member() {
         return new Host(id, peer.host(), peer.port(), resp + SEPARATOR + http);
     }
 
-    /** What {@link #member()} was made of; nothing when the member says nothing of its addresses. */
+    /** Decodes a node that {@link #member()} encoded; empty if the member's note does not contain its addresses. */
     static Optional<ClusterHost> of(Host member) {
         String[] addresses = member.note().split(SEPARATOR);
         return addresses.length == 2
@@ -37,7 +37,7 @@ public record ClusterHost(String id, HostPort peer, HostPort resp, HostPort http
                 : Optional.empty();
     }
 
-    /** What Redis's clients know the host by: 40 hexadecimal digits that stay the same. */
+    /** Returns the stable id by which Redis clients know the node: 40 hexadecimal digits. */
     public String nodeId(UUID group) {
         try {
             byte[] name = (group + " " + id).getBytes(StandardCharsets.UTF_8);

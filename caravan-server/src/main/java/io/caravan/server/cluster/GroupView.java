@@ -10,7 +10,7 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A group of the cluster as this host sees it. Thread-safe. */
+/** A group of the cluster as seen by this node. Thread-safe. */
 public final class GroupView {
     private final UUID id;
     private final SlotRange slots;
@@ -21,15 +21,15 @@ public final class GroupView {
     private Seen seen;
     private volatile @Nullable ClusterHost lastLeader;
 
-    /** Who leads, and since when that has been known here. */
+    /** The leader, and the time since which this node has known it. */
     private record Seen(@Nullable ClusterHost leader, Instant since) {}
 
     /**
-     * A view of a group.
+     * Creates a view of a group.
      *
-     * @param self this host, which may be of the group or of another
-     * @param hosts those that the group has now
-     * @param leader the one that leads, as far as this host knows
+     * @param self this node, which may be in this group or another
+     * @param hosts the current members of the group
+     * @param leader the leader, as far as this node knows
      */
     GroupView(
             ClusterGroup group,
@@ -54,12 +54,12 @@ public final class GroupView {
         return slots;
     }
 
-    /** The hosts that the group has now, as far as this one knows. */
+    /** Returns the current members of the group, as far as this node knows. */
     public List<ClusterHost> hosts() {
         return hosts.get();
     }
 
-    /** The host that leads, as far as this one knows; none during an election. */
+    /** Returns the leader, as far as this node knows; empty during an election. */
     public Optional<ClusterHost> leader() {
         Optional<ClusterHost> known = leader.get();
         known.ifPresent(host -> lastLeader = host);
@@ -67,8 +67,9 @@ public final class GroupView {
     }
 
     /**
-     * Where clients should ask: the host that leads, or during an election the one that led before, or, when this host has
-     * not heard of any yet, another one. Clients that are told of none take the cluster for broken, and do not ask again.
+     * Returns the node that clients should contact. This is the leader, or, during an election, the previous leader. If
+     * this node has not learned of a leader yet, it is another node. Clients that receive no owner assume that the
+     * cluster is broken, and do not retry.
      */
     public ClusterHost owner() {
         ClusterHost known = leader().orElse(lastLeader);
@@ -80,17 +81,20 @@ public final class GroupView {
                         .orElse(self);
     }
 
-    /** The hosts besides one. */
+    /** Returns the nodes except one. */
     public List<ClusterHost> hostsBesides(ClusterHost one) {
         return hosts().stream().filter(host -> !host.equals(one)).toList();
     }
 
-    /** What Redis's clients know a host of the group by; see {@link ClusterHost#nodeId}. */
+    /** Returns the id by which Redis clients know a node of the group; see {@link ClusterHost#nodeId}. */
     public String nodeId(ClusterHost host) {
         return host.nodeId(id);
     }
 
-    /** Since when it has been as {@link #leader()} says, about: this is noticed when it is asked for. */
+    /**
+     * Returns the approximate time of the last change of {@link #leader()}, which this method detects when it is
+     * called.
+     */
     public synchronized Instant since() {
         ClusterHost now = leader().orElse(null);
         if (!Objects.equals(now, seen.leader())) {
@@ -99,7 +103,7 @@ public final class GroupView {
         return seen.since();
     }
 
-    /** For how long it has been so. */
+    /** Returns the time since the last change of the leader. */
     public Duration unchangedFor() {
         return Duration.between(since(), clock.instant());
     }

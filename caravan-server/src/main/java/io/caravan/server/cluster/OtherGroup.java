@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks a group that this host is not of who leads it, over and over. Thread-safe. */
+/** Polls a group that does not include this node for its leader. Thread-safe. */
 final class OtherGroup implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OtherGroup.class);
     private static final long PERIOD_MILLIS = 500;
@@ -26,10 +26,10 @@ final class OtherGroup implements AutoCloseable {
     private final GroupView view;
     private volatile Heard heard;
     private @Nullable Asking asking;
-    /** Whether the last question could not even be asked; of the thread that asks. */
+    /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
-    /** What was heard last. */
+    /** The last known state. */
     private record Heard(List<ClusterHost> hosts, @Nullable ClusterHost leader) {}
 
     private record Asking(ScheduledExecutorService thread, GroupInquiry inquiry) {}
@@ -44,7 +44,7 @@ final class OtherGroup implements AutoCloseable {
         return view;
     }
 
-    /** Begins to ask. */
+    /** Starts polling. */
     void start(GroupConfig.@Nullable Tls tls) {
         GroupInquiry inquiry = new GroupInquiry(group.id(), tls, PATIENCE);
         ScheduledExecutorService thread =
@@ -53,7 +53,10 @@ final class OtherGroup implements AutoCloseable {
         asking = new Asking(thread, inquiry);
     }
 
-    /** Does not throw: what throws is not run again, and certificates that are being replaced can be read a moment later. */
+    /**
+     * Polls once. Does not throw: the scheduler would not run it again, and certificates that are being replaced can be
+     * read a moment later.
+     */
     void ask(GroupInquiry inquiry) {
         boolean led = false;
         try {
@@ -68,11 +71,11 @@ final class OtherGroup implements AutoCloseable {
         if (!led) {
             heard = new Heard(heard.hosts(), null);
         }
-        // Notices now, and not when somebody asks, that it is another one.
+        // Detects a new leader now, and not only at the next request for it.
         view.since();
     }
 
-    /** Asks one host after another, the one that leads first, until one knows who does; returns whether one did. */
+    /** Queries one node after another, the leader first, until one knows the leader. Returns whether one did. */
     private boolean askInOrder(GroupInquiry inquiry) {
         Set<ClusterHost> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);
@@ -83,7 +86,7 @@ final class OtherGroup implements AutoCloseable {
                 .anyMatch(this::hear);
     }
 
-    /** Keeps what a host said, and returns whether it knows who leads. */
+    /** Stores a node's response, and returns whether it contains the leader. */
     private boolean hear(GroupInquiry.Answer answer) {
         List<ClusterHost> hosts = group.described(answer.hosts());
         Optional<ClusterHost> leader =
@@ -97,7 +100,7 @@ final class OtherGroup implements AutoCloseable {
         Asking begun = asking;
         asking = null;
         if (begun != null) {
-            // The connection is the thread's own.
+            // The connection belongs to the thread.
             begun.thread().execute(begun.inquiry()::close);
             begun.thread().shutdown();
         }

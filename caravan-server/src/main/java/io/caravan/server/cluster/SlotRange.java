@@ -5,16 +5,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Consecutive slots, which one group of a cluster has.
+ * Consecutive slots, which belong to one group of a cluster.
  *
  * @param first from 0
  * @param last at least the first, below {@link Slots#COUNT}
  */
 public record SlotRange(int first, int last) implements Comparable<SlotRange> {
-    /** What the only group of a cluster has. */
+    /** The slots of the only group of a cluster. */
     public static final SlotRange ALL = new SlotRange(0, Slots.COUNT - 1);
 
-    /** By both, as only what is equal may compare so: different slots of one beginning are not one group's. */
+    /**
+     * Compares both bounds, so that only equal ranges compare as equal: ranges that differ only in their last slot
+     * belong to different groups.
+     */
     private static final Comparator<SlotRange> ORDER =
             Comparator.comparingInt(SlotRange::first).thenComparingInt(SlotRange::last);
 
@@ -28,9 +31,9 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     }
 
     /**
-     * Slots as a cluster file has them, such as {@code 0-8191}.
+     * Parses slots as written in a cluster file, such as {@code 0-8191}.
      *
-     * @throws IllegalArgumentException when they are not written like that
+     * @throws IllegalArgumentException if the text has another form
      */
     public static SlotRange parse(String text) {
         Matcher matcher = TEXT.matcher(text);
@@ -40,7 +43,7 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         return new SlotRange(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
     }
 
-    /** The slots of a group when all are divided into so many, as by {@link Slots#group}. */
+    /** Returns the slots of a group if all slots are divided into this number of groups, as by {@link Slots#group}. */
     public static SlotRange ofGroup(int group, int groups) {
         return new SlotRange(firstOf(group, groups), firstOf(group + 1, groups) - 1);
     }
@@ -49,12 +52,10 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         return (group * Slots.COUNT + groups - 1) / groups;
     }
 
-    /** Whether a slot is one of these. */
     public boolean contains(int slot) {
         return first <= slot && slot <= last;
     }
 
-    /** How many there are. */
     public int count() {
         return last - first + 1;
     }

@@ -1,4 +1,4 @@
-/** The hosts that keep a store together: where they are, who leads, and which slot a document is in. */
+/** The nodes that replicate a store: their addresses, their leader, and the slot of a document. */
 @NullMarked
 package io.caravan.server.cluster;
 

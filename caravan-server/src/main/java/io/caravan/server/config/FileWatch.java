@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reloads something when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS} seconds,
- * and acts when two looks in a row see the same change, so that files are not read while they are being written. What
- * cannot be read is tried again at each look, because a change of permissions shows in neither time nor size. Polling
+ * Reloads an object when its files have changed. Checks their times and sizes every {@value #PERIOD_SECONDS} seconds.
+ * It reloads when two consecutive checks see the same change, so that files are not read while they are being written.
+ *
+ * <p>A failed reload is retried at each check, because a change of permissions affects neither time nor size. Polling
  * works on every file system, and for files that are replaced, such as those mounted into containers.
  */
 public final class FileWatch {
@@ -25,18 +26,18 @@ public final class FileWatch {
     private final Reloadable reloadable;
     private List<Stamp> inUse;
     private List<Stamp> seen;
-    /** What went wrong at the last look, which is logged once; null when nothing did. */
+    /** The failure of the last check, which is logged once; null if there was none. */
     private @Nullable String failure;
 
-    /** Something that is read from files. */
+    /** An object that is read from files. */
     public interface Reloadable {
-        /** The files, which need not exist. */
+        /** Returns the files, which need not exist. */
         List<Path> files();
 
         /**
-         * Reads the files again; changes nothing when it throws.
+         * Reads the files again; changes nothing if it throws.
          *
-         * @throws IOException when they cannot be read, or are wrong
+         * @throws IOException if they cannot be read or are invalid
          */
         void reload() throws IOException;
     }
@@ -44,19 +45,18 @@ public final class FileWatch {
     private record Stamp(
             FileTime modified, long bytes, @Nullable Object key) {}
 
-    /** Starts from the files as they are: what is in use was read from them just now. */
+    /** Creates a watch of files in their current state, from which the object was just read. */
     public FileWatch(Reloadable reloadable) {
         this.reloadable = reloadable;
         this.inUse = stamps();
         this.seen = inUse;
     }
 
-    /** Looks every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
+    /** Checks every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
     public void start(ScheduledExecutorService scheduler) {
         scheduler.scheduleWithFixedDelay(this::look, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Looks once. */
     void look() {
         List<Stamp> now = stamps();
         boolean settled = now.equals(seen);
@@ -92,7 +92,7 @@ public final class FileWatch {
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
             return new Stamp(attributes.lastModifiedTime(), attributes.size(), attributes.fileKey());
         } catch (IOException missing) {
-            // Reading it will say why.
+            // The reload will report the reason.
             return new Stamp(FileTime.fromMillis(0), -1, null);
         }
     }

@@ -8,18 +8,18 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * An address as people write it: {@code 127.0.0.1:6380}, {@code localhost:6380}, {@code [::1]:6380}.
+ * An address as written by people: {@code 127.0.0.1:6380}, {@code localhost:6380}, {@code [::1]:6380}.
  *
  * @param host name or address, without brackets
- * @param port from 0, which is any, to 65535
+ * @param port from 0, which picks a free port, to 65535
  */
 public record HostPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
 
     /**
-     * Reads an address.
+     * Parses an address.
      *
-     * @throws IllegalArgumentException when the text is not one
+     * @throws IllegalArgumentException if the text is not an address
      */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
@@ -43,7 +43,6 @@ public record HostPort(String host, int port) {
         return port <= MAX_PORT ? port : -1;
     }
 
-    /** Looks the host up. */
     public InetSocketAddress resolve() throws IOException {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
@@ -52,23 +51,23 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** The form that {@link #parse} reads. */
+    /** Returns the form that {@link #parse} reads. */
     @Override
     public String toString() {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 
-    /** The form in which Redis names hosts, and its clients read them: without brackets, also around IPv6. */
+    /** Returns the form that Redis and its clients use: without brackets, even around IPv6 addresses. */
     public String unbracketed() {
         return host + ":" + port;
     }
 
-    /** An address in the form that {@link #parse} reads. */
+    /** Formats an address in the form that {@link #parse} reads. */
     public static String format(InetSocketAddress address) {
         return new HostPort(address.getAddress().getHostAddress(), address.getPort()).toString();
     }
 
-    /** For options. */
+    /** Converts the values of options. */
     public static final class Converter implements ITypeConverter<HostPort> {
         @Override
         public HostPort convert(String text) {

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
-/** How much the server logs. */
+/** The verbosity of the server's log. */
 public enum LogLevel {
     ERROR(Level.ERROR),
     WARN(Level.WARN),
@@ -22,7 +22,7 @@ public enum LogLevel {
         this.level = level;
     }
 
-    /** The level of this name, in any case; Redis's names are known too. */
+    /** Returns the level with this name, in any case; also accepts the names that Redis uses. */
     public static Optional<LogLevel> named(String name) {
         return switch (name.toLowerCase(Locale.ROOT)) {
             case "error" -> Optional.of(ERROR);
@@ -34,7 +34,7 @@ public enum LogLevel {
         };
     }
 
-    /** The level in force for the process, whatever set it. */
+    /** Returns the level in force for the process, regardless of how it was set. */
     public static LogLevel current() {
         Level current = logger(OWN).getEffectiveLevel();
         for (LogLevel each : values()) {
@@ -45,7 +45,10 @@ public enum LogLevel {
         return INFO;
     }
 
-    /** Puts the level in force, for the process. The libraries' own debugging is left out, which would drown the server's. */
+    /**
+     * Sets the level for the process. The debug messages of libraries stay disabled, because they would drown the
+     * server's.
+     */
     public void apply() {
         logger(OWN).setLevel(level);
         logger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(level.isGreaterOrEqual(Level.INFO) ? level : Level.INFO);

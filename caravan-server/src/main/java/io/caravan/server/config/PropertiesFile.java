@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 
-/** Files in Java's properties format, in UTF-8, in which no name may come twice. */
+/** Files in the Java properties format, in UTF-8, in which each name occurs only once. */
 public final class PropertiesFile {
     private static final long MAX_BYTES = 1024 * 1024;
 
@@ -22,7 +22,7 @@ public final class PropertiesFile {
      * Reads a file.
      *
      * @return values by name, in the file's order
-     * @throws IOException when it cannot be read, or is wrong; the message names it
+     * @throws IOException if it cannot be read or is invalid; the message contains its name
      */
     public static Map<String, String> read(Path file) throws IOException {
         Once once = new Once();
@@ -45,13 +45,15 @@ public final class PropertiesFile {
         return once.values;
     }
 
-    /** Properties that notice a second value, which others would take silently. */
+    /** Properties that reject a second value, which others would accept silently. */
     private static final class Once extends Properties {
         private static final long serialVersionUID = 1L;
 
         private final transient Map<String, String> values = new LinkedHashMap<>();
 
-        /** The message has no name: it may be a secret, on a line that holds nothing else. */
+        /**
+         * Adds a value. The error message contains no name: it may be a secret, on a line that contains nothing else.
+         */
         @Override
         public synchronized Object put(Object name, Object value) {
             if (values.put((String) name, ((String) value).strip()) != null) {

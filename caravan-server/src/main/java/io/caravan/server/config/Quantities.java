@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes, times, numbers and flush policies as people write them. */
+/** Sizes, times, numbers, and flush policies as written by people. */
 public final class Quantities {
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]{1,10})\\s*([a-z]*)");
     private static final Map<String, Long> BYTES = Map.of(
@@ -35,9 +35,9 @@ public final class Quantities {
     }
 
     /**
-     * Refuses a setting, or a combination of settings.
+     * Rejects a setting, or a combination of settings.
      *
-     * @throws IllegalArgumentException with the message {@code otherwise}, unless it holds
+     * @throws IllegalArgumentException with the message {@code otherwise}, unless the condition holds
      */
     public static void check(boolean holds, String otherwise) {
         if (!holds) {
@@ -77,7 +77,7 @@ public final class Quantities {
         }
     }
 
-    /** As {@link Time}, or {@code off}, which is zero. */
+    /** The same as {@link Time}, or {@code off}, which is zero. */
     public static final class TimeOrOff implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -85,16 +85,16 @@ public final class Quantities {
         }
     }
 
-    /** As {@link TimeOrOff}, or {@code auto}, which is null. */
+    /** The same as {@link TimeOrOff}, or {@code auto}, which is null. */
     public static final class TimeOffOrAuto implements ITypeConverter<Duration> {
         @Override
-        @SuppressWarnings("NullAway") // picocli takes null for a value
+        @SuppressWarnings("NullAway") // picocli accepts null as a value
         public @Nullable Duration convert(String text) {
             return text.equalsIgnoreCase(AUTO) ? null : new TimeOrOff().convert(text);
         }
     }
 
-    /** As {@link Bytes}, or {@code auto}, which is 0. */
+    /** The same as {@link Bytes}, or {@code auto}, which is 0. */
     public static final class BytesOrAuto implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {

@@ -1,10 +1,10 @@
 package io.caravan.server.config;
 
 /**
- * A setting in force; none of a secret.
+ * A setting in force; never a secret.
  *
- * @param name as in the file of {@code --config}
- * @param value as it was written; {@code -} when there is none
- * @param source where it comes from, for people
+ * @param name the name in the file of {@code --config}
+ * @param value as it was written; {@code -} if it has none
+ * @param source a readable description of its source
  */
 public record Setting(String name, String value, String source) {}

@@ -18,12 +18,12 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Takes the values of a command's options from the environment ({@code --max-value} is {@code CARAVAN_MAX_VALUE}) or
- * else from the file that {@code --config} names ({@code max-value}). The command line goes before both; an option that
- * is set nowhere has its default.
+ * Reads the values of a command's options from the environment ({@code --max-value} is {@code CARAVAN_MAX_VALUE}) or,
+ * failing that, from the file named by {@code --config} ({@code max-value}). The command line overrides both. An option
+ * that is not set has its default.
  */
 public final class Settings implements IDefaultValueProvider {
-    /** The option that names the file; its own value is never in it. */
+    /** The option that names the file. The file itself cannot set it. */
     public static final String CONFIG_OPTION = "--config";
 
     private static final String VARIABLE_PREFIX = "CARAVAN_";
@@ -38,7 +38,6 @@ public final class Settings implements IDefaultValueProvider {
         this.environment = Map.copyOf(environment);
     }
 
-    /** The environment that settings come from. */
     public Map<String, String> environment() {
         return environment;
     }
@@ -58,7 +57,7 @@ public final class Settings implements IDefaultValueProvider {
         return NOT_IN_FILE.contains(option.longestName());
     }
 
-    /** In words, where the option's value comes from, if not from the command line. */
+    /** Describes the source of an option's value that is not set on the command line. */
     public String source(OptionSpec option) {
         if (environment.containsKey(variable(option))) {
             return "environment " + variable(option);
@@ -109,12 +108,12 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** The candidate that takes the fewest edits from the word. */
+    /** Returns the candidate with the fewest edits from the word. */
     private static String nearest(String word, Collection<String> candidates) {
         return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
     }
 
-    /** The Levenshtein distance: characters to insert, drop or replace. */
+    /** Returns the Levenshtein distance: the number of characters to insert, delete, or replace. */
     private static int edits(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

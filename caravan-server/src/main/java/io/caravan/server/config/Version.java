@@ -1,11 +1,11 @@
 package io.caravan.server.config;
 
-/** Which release this is. */
+/** The version of this release. */
 public final class Version {
 
     private Version() {}
 
-    /** The version that the jar names, or "unpackaged". */
+    /** Returns the version named in the jar, or "unpackaged". */
     public static String current() {
         String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "unpackaged" : version;

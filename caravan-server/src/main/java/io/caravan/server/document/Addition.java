@@ -9,17 +9,18 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An append to an existing document, all or nothing, by the rules of the Durable Streams protocol (sections 5.2 and
- * 5.3). They are checked in the protocol's order: whether the document is closed, the content type, whether the
- * producer repeats an append, and the writer's sequence.
+ * An atomic append to an existing document, by the rules of the Durable Streams protocol (sections 5.2 and 5.3). The
+ * rules are checked in the protocol's order: whether the document is closed, the content type, whether the producer
+ * repeats an append, and the writer's sequence.
  *
- * @param values may be empty only to close the document; when a content type is given and it is JSON, as {@link
- *     JsonMessages#split} makes them
+ * @param values may be empty only to close the document; if a JSON content type is given, as {@link JsonMessages#split}
+ *     returns them
  * @param close whether these are the document's last values
- * @param contentType the values' type, which must be the document's; null when it is not given
+ * @param contentType the values' type, which must be the document's; null if it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null
  * @param producer the append's producer and its number, or null
- * @param sequence that the first value must get, if one is given; looked at last, so that what a producer repeats stays done
+ * @param sequence required sequence of the first value, if given; checked last, so that a repeated append of a producer
+ *     still succeeds
  */
 public record Addition(
         List<byte[]> values,
@@ -32,7 +33,7 @@ public record Addition(
     public static final int MAX_STREAM_SEQ_CHARS = 256;
 
     /**
-     * Checks the writer's sequence, which is kept with the document.
+     * Checks the writer's sequence, which is stored with the document.
      *
      * @throws IllegalArgumentException when it is too long
      */
@@ -43,7 +44,7 @@ public record Addition(
         }
     }
 
-    /** An append at whatever sequence. */
+    /** Creates an append at any sequence. */
     public Addition(
             List<byte[]> values,
             boolean close,
@@ -57,7 +58,7 @@ public record Addition(
     public enum Result {
         /** This request appended the values, or closed the document. */
         DONE,
-        /** An earlier request did, which this one repeats. */
+        /** This request repeats an earlier one, and changed nothing. */
         REPEATED
     }
 
@@ -70,7 +71,7 @@ public record Addition(
     public record Added(
             DocumentInfo info, Result result, @Nullable Producer producer) {}
 
-    /** Makes the append part of a change; throws {@link DocumentException} when it is refused. */
+    /** Applies the append within a write; throws {@link DocumentException} when it is rejected. */
     public Added applyTo(EditedDocument document) {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());
@@ -106,7 +107,7 @@ public record Addition(
         return new Added(info, Result.REPEATED, producer);
     }
 
-    /** Whether the append was made before; throws when its producer must not make it now. */
+    /** Whether the append was made before; throws when the producer may not make it now. */
     private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
         if (known == null || producer.epoch() > known.epoch()) {
             checkFirst(name, producer, known);

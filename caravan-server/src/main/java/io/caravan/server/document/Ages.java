@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * When a document's values came, as far as retaining them by age needs it: marks, each a time and the sequence up to which
- * all values were there then. A mark is made for a thirty-second of the age, so a value is dropped when it is older than
- * that by no more. Immutable.
+ * The arrival times of a document's values, at the precision that retention by age needs. Each mark holds a time and
+ * the sequence before which all values had arrived by then. A new mark is added once 1/32 of the age (at least 1 s) has
+ * passed since the last one; this interval limits the precision with which old values are dropped. Immutable.
  *
  * <p>Encoded as the marks, oldest first, each as milliseconds since 1970 and a sequence, 8 bytes each, big-endian.
  */
@@ -37,7 +37,10 @@ final class Ages {
         return encoded.array();
     }
 
-    /** The sequence up to which all values were there at a time, as far as it is known. */
+    /**
+     * Returns the sequence before which all values had arrived by this time, according to the marks; 0 if no mark is so
+     * old.
+     */
     long thereAt(long millis) {
         long sequence = 0;
         for (int i = 0; i < marks.length && marks[i + TIME] <= millis; i += LONGS) {
@@ -46,7 +49,7 @@ final class Ages {
         return sequence;
     }
 
-    /** Whether values have come of which nothing is known yet, and the last mark was made long enough ago. */
+    /** Whether a mark is due: none exists, or values have arrived since the last one, which is old enough. */
     boolean lacks(long nextSequence, long nowMillis, long ageMillis) {
         if (marks.length == 0) {
             return true;
@@ -58,8 +61,8 @@ final class Ages {
     }
 
     /**
-     * With a mark that says that all values are there, and without those that are of no more use. A time that is in the
-     * future, because the clock was set back, becomes the present one.
+     * Adds a mark for all present values, and drops marks that are no longer needed. A time in the future, because the
+     * clock was set back, becomes the present time.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

@@ -3,15 +3,15 @@ package io.caravan.server.document;
 import java.nio.ByteBuffer;
 
 /**
- * What was last archived of a document. Stored with the document, so that a restart knows it.
+ * The state of a document in its last archived generation. Stored with the document, so that it survives a restart.
  *
- * <p>Encoded as the fields in this order, 8 bytes each, big-endian, the hash in 4.
+ * <p>Encoded as the fields in this order, big-endian, 8 bytes each; the hash takes 4.
  *
  * @param incarnation distinguishes this document from earlier and later ones of its name
- * @param generation the last archived generation; 0 when there is none
+ * @param generation the last archived generation; 0 if none exists
  * @param firstSequence sequence of its first value
  * @param nextSequence the sequence after its last value
- * @param takenAtMillis when it was taken, in milliseconds since 1970
+ * @param takenAtMillis when the generation was taken, in milliseconds since 1970
  * @param attributesHash the {@link DocumentAttributes#portableHash()} at that time
  */
 public record ArchiveMark(
@@ -23,7 +23,7 @@ public record ArchiveMark(
         int attributesHash) {
     private static final int BYTES = 5 * Long.BYTES + Integer.BYTES;
 
-    /** The mark of a document that is about to be archived for the first time. */
+    /** Returns the mark of a document that is about to be archived for the first time. */
     public static ArchiveMark first(long incarnation) {
         return new ArchiveMark(incarnation, 0, 0, 0, 0, 0);
     }

@@ -2,15 +2,15 @@ package io.caravan.server.document;
 
 import io.caravan.CaravanException;
 
-/** There is no such backup, or it may not be made now. Nothing has changed. */
+/** A backup does not exist, or cannot be made now. Nothing has changed. */
 public final class BackupException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** What is in the way. */
+    /** The reason for the rejection. */
     public enum Reason {
         /** The server has no directory for backups. */
         NO_BACKUPS,
-        /** There is no backup of this name, nor is one being made. */
+        /** No backup of this name exists or is being made. */
         NO_BACKUP,
         /** Another backup is being made. */
         BACKUP_UNDER_WAY,

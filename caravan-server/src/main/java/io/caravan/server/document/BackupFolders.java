@@ -14,18 +14,17 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The directory in which each backup has its folder. Thread-safe; its methods wait for the disk. */
+/** The directory that holds one directory for each backup. Thread-safe; its methods wait for the disk. */
 final class BackupFolders {
-    /** One element of a path, which is no hidden file, and not what {@code ls} takes for an option. */
+    /** One path element that is not a hidden file, and that {@code ls} does not take for an option. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
 
-    /** The end of a folder's name while its copy is not whole. */
+    /** The suffix of a backup's directory while the copy is incomplete. */
     private static final String PARTIAL = ".partial";
 
-    /** The most backups that are listed. */
     private static final int MAX_LISTED = 1_000;
 
-    /** What can be a backup's name, for people. */
+    /** The rule for backup names, for error messages. */
     static final String NAME_RULE = "1 to 200 letters, digits, '-', '_' and '.', starts with a letter, a digit or '_',"
             + " and does not end with " + PARTIAL;
 
@@ -47,7 +46,7 @@ final class BackupFolders {
         return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** A backup that is there, whole or not, or null. */
+    /** Returns the backup of this name, complete or not, or null. */
     @Nullable
     BackupInfo find(String name) {
         try {
@@ -58,7 +57,7 @@ final class BackupFolders {
         }
     }
 
-    /** The backups that are there, whole or not, by their names. */
+    /** Returns the backups in the directory, complete or not, by name. */
     Map<String, BackupInfo> list() {
         Map<String, BackupInfo> found = new HashMap<>();
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(directory)) {
@@ -76,7 +75,7 @@ final class BackupFolders {
         return found;
     }
 
-    /** A backup's folder, or null when it is none, or not there any more. */
+    /** Returns the backup in this directory, or null if it is not a backup or has been removed. */
     private @Nullable BackupInfo look(Path folder) throws IOException {
         String file = folder.getFileName().toString();
         boolean whole = !file.endsWith(PARTIAL);
@@ -97,7 +96,7 @@ final class BackupFolders {
         long bytes = 0;
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
-                // A store in groups has a folder for each.
+                // A sharded store has a directory for each shard.
                 bytes += Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS) ? bytes(file) : Files.size(file);
             }
         }

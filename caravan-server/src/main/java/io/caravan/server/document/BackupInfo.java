@@ -6,14 +6,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A backup, at one moment.
+ * The state of a backup at one point in time.
  *
- * @param path its folder, or where that will be
- * @param atMillis when it began; of one that this server has not just made, when its folder was last changed
- * @param bytes of its files; of one that is being made, copied so far
- * @param totalBytes there are to copy, while it is being made; 0 before that is known
- * @param report what it has, if it is the last that this server has made; else null
- * @param problem why it has failed, or null
+ * @param path its directory, which may not exist yet
+ * @param atMillis start time, in milliseconds since 1970; unless this is the server's latest attempt, the time at which
+ *     its directory was last modified
+ * @param bytes length of its files; while it is being made, the bytes copied so far
+ * @param totalBytes bytes to copy, while it is being made; 0 until that is known
+ * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null
+ * @param problem the reason for its failure, or null
  */
 public record BackupInfo(
         String name,
@@ -25,15 +26,18 @@ public record BackupInfo(
         @Nullable BackupReport report,
         @Nullable String problem) {
 
-    /** What has become of it. */
+    /** The state of a backup. */
     public enum State {
-        /** It is being made. */
+        /** The backup is being made. */
         RUNNING,
-        /** It is whole and durable. */
+        /** The backup is complete and durable. */
         COMPLETE,
-        /** It has failed, and nothing is left of it. */
+        /** The backup has failed, and its files were removed. */
         FAILED,
-        /** A server was killed while it made it. What is left opens no store; the next backup of its name replaces it. */
+        /**
+         * The server was killed during the backup. The files cannot be opened; the next backup of the name replaces
+         * them.
+         */
         ABANDONED;
 
         public String label() {

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies the open store into folders of one directory, for operators: one copy at a time, on a thread of its own. For
- * any thread that may wait for the disk.
+ * Copies the open store to directories within one directory, for operators: one copy at a time, on a dedicated thread.
+ * Thread-safe; its methods wait for the disk.
  */
 public final class Backups implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
@@ -35,31 +35,31 @@ public final class Backups implements AutoCloseable {
     @FunctionalInterface
     public interface Source {
         /**
-         * Copies it to a folder that does not exist or is empty; it is whole and durable when this returns.
+         * Copies the store to a directory that does not exist or is empty. The copy is complete and durable on return.
          *
-         * @throws CaravanException when it cannot be copied; then nothing is left of the copy
+         * @throws CaravanException when the store cannot be copied; the partial copy is then removed
          */
         BackupReport backup(Path target, BackupReport.Progress progress);
     }
 
     /**
-     * A copy that was made.
+     * A completed copy.
      *
-     * @param path its folder
-     * @param report what it has
-     * @param millis how long it took
+     * @param path its directory
+     * @param report the contents of the copy
+     * @param millis duration of the copy
      */
     public record Made(Path path, BackupReport report, long millis) {}
 
     /**
-     * How far a backup is that is being made.
+     * The progress of a running backup.
      *
-     * @param doneBytes copied so far
-     * @param totalBytes there are to copy; 0 before it is known, and growing with the log, which is copied last
+     * @param doneBytes bytes copied so far
+     * @param totalBytes bytes to copy; 0 until that is known; grows with the log, which is copied last
      */
     public record Underway(long doneBytes, long totalBytes) {}
 
-    /** A backup that is being made, or has been: its thread notes how far it is, and ends it when the server stops. */
+    /** A running or finished backup. Its thread records its progress here, and aborts it when the server stops. */
     private final class Attempt implements BackupReport.Progress {
         final String name;
         final Path path;
@@ -85,7 +85,10 @@ public final class Backups implements AutoCloseable {
             }
         }
 
-        /** Whoever is told of the end may begin the next one at once, so it is noted first. */
+        /**
+         * Makes the copy, and records the result first: a caller that is notified of it may start the next backup at
+         * once.
+         */
         Made make() {
             long start = System.nanoTime();
             try {
@@ -126,15 +129,15 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Backups of a store.
+     * Creates the backups of a store.
      *
-     * @param directory where they go, or null when nobody may make any
+     * @param directory the directory for the copies, or null to disable backups
      */
     public static Backups of(Source source, @Nullable Path directory) {
         return of(source, directory, Backups::onOwnThread);
     }
 
-    /** No backups: each is refused. */
+    /** Returns disabled backups: every request is rejected. */
     public static Backups none() {
         return of(
                 (target, progress) -> {
@@ -143,7 +146,7 @@ public final class Backups implements AutoCloseable {
                 null);
     }
 
-    /** As {@link #of(Source, Path)}; each backup is given to these threads. */
+    /** Creates backups as {@link #of(Source, Path)} does; this executor runs each of them. */
     static Backups of(Source source, @Nullable Path directory, Executor threads) {
         return new Backups(directory, source, threads);
     }
@@ -157,11 +160,11 @@ public final class Backups implements AutoCloseable {
     /**
      * Starts a backup.
      *
-     * @param name of its folder
-     * @param outcome is told on the backup's thread
-     * @throws IllegalArgumentException when the name cannot be a folder's here
-     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_UNDER_WAY}, {@code BACKUP_EXISTS}; the message says what
-     *     to do
+     * @param name of its directory
+     * @param outcome notified on the backup's thread
+     * @throws IllegalArgumentException when the name is not allowed for a backup
+     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_UNDER_WAY}, {@code BACKUP_EXISTS}; the message says
+     *     what to do
      */
     public void start(String name, Outcome<Made> outcome) {
         BackupFolders to = folders();
@@ -219,14 +222,14 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    /** How far the backup is that is being made, or null when there is none. */
+    /** Returns the progress of the running backup, or null if none is running. */
     public @Nullable Underway underway() {
         Attempt attempt = latest.get();
         return attempt == null || attempt.over() ? null : attempt.underway;
     }
 
     /**
-     * The backups in the directory, the one that is being made, and the last one if it has failed; newest first.
+     * Returns the backups in the directory, the running one, and the latest one if it has failed; newest first.
      *
      * @throws BackupException {@code NO_BACKUPS}
      */
@@ -247,9 +250,9 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * A backup by its name.
+     * Returns the backup of this name.
      *
-     * @throws IllegalArgumentException when the name cannot be a folder's here
+     * @throws IllegalArgumentException when the name is not allowed for a backup
      * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
      */
     public BackupInfo find(String name) {
@@ -265,15 +268,15 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * The last that was begun, as it is now, or null. To be asked before the folders are looked at: one that becomes
-     * whole meanwhile, and changes its name, is then told all the same.
+     * Returns the current state of the latest attempt, or null. Call this before reading the directory: otherwise, a
+     * backup that completes and is renamed in between could be missing from both.
      */
     private @Nullable BackupInfo noted() {
         Attempt attempt = latest.get();
         return attempt == null ? null : attempt.info();
     }
 
-    /** What a backup is, by what this server knows of it and by what is in the directory. */
+    /** Combines this server's record of a backup with the one found in the directory. */
     private static @Nullable BackupInfo joined(BackupInfo noted, @Nullable BackupInfo found) {
         return switch (noted.state()) {
             case RUNNING -> noted;
@@ -282,7 +285,7 @@ public final class Backups implements AutoCloseable {
         };
     }
 
-    /** Has a backup that is being made end, and leave nothing. */
+    /** Aborts a running backup, which then removes its files. */
     @Override
     public void close() {
         closed = true;

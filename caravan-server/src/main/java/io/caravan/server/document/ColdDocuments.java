@@ -9,30 +9,33 @@ import io.caravan.catalog.DocumentName;
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may have a document that the store does not. Quick, on any thread. False for one that was
-     * deleted here, even if the deletion is not archived yet.
+     * Whether the archive may have a document that the store does not. Fast; may be called on any thread. False for one
+     * that was deleted here, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
 
-    /** Whether a fetch of the document is under way, until its last caller was notified. Quick, on any thread. */
+    /**
+     * Whether the document is being fetched; true until the last caller was notified. Fast; may be called on any
+     * thread.
+     */
     boolean fetching(DocumentName name);
 
     /**
-     * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist. The
-     * callers for one document are notified in the order of their calls, on a thread that may wait; {@link #fetching}
-     * is true until the last was. A failure is that of the archive.
+     * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
+     * Callers for one document are notified in the order of their calls, on a thread that may wait; {@link #fetching}
+     * is true until the last one was. A failure is a failure of the archive.
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 
     /**
-     * Waits, on a reading thread, until the document is in the store or known not to exist. Refuses when too many
-     * reading threads wait, so that some remain for documents in the store.
+     * Waits, on a reading thread, until the document is in the store or known not to exist. Rejects the call when too
+     * many reading threads are waiting, so that some remain for documents in the store.
      */
     default void await(DocumentName name) {
         Waiting.<DocumentName>to(known -> fetch(name, known));
     }
 
-    /** Nothing is archived anywhere. */
+    /** The documents of a server without an archive. */
     ColdDocuments NONE = new ColdDocuments() {
         @Override
         public boolean mayHave(DocumentName name) {

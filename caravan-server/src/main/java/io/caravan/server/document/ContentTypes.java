@@ -2,13 +2,13 @@ package io.caravan.server.document;
 
 import java.util.Locale;
 
-/** Compares content types by their media type: parameters and case make no difference. */
+/** Compares content types by media type, ignoring parameters and case. */
 public final class ContentTypes {
     private static final String JSON = "application/json";
 
     private ContentTypes() {}
 
-    /** The type and subtype, in lower case. */
+    /** Returns the type and subtype, in lower case. */
     public static String mediaType(String contentType) {
         int parameters = contentType.indexOf(';');
         String type = parameters < 0 ? contentType : contentType.substring(0, parameters);
@@ -23,7 +23,7 @@ public final class ContentTypes {
         return mediaType(contentType).equals(JSON);
     }
 
-    /** Whether values of this type are text that can be passed on as it is: JSON or {@code text/*}. */
+    /** Whether values of this type are text that can be sent unchanged: JSON or {@code text/*}. */
     public static boolean isText(String contentType) {
         return isJson(contentType) || mediaType(contentType).startsWith("text/");
     }

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol
  * (sections 4.2 and 5.1).
  *
- * @param contentType null for that of the fork's source, or the default
+ * @param contentType null for the type of the fork's source or, without a fork, the default type
  * @param ttlSeconds sliding expiry
  * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
  * @param closed whether nothing can ever be appended after {@code values}
- * @param values its first values; when a content type is given and it is JSON, as {@link JsonMessages#split} makes them
- * @param fork where to fork it off another document, or null
+ * @param values its first values; if a JSON content type is given, as {@link JsonMessages#split} returns them
+ * @param fork the point of another document from which to fork it, or null
  */
 public record Creation(
         @Nullable String contentType,
@@ -25,13 +25,13 @@ public record Creation(
         boolean closed,
         List<byte[]> values,
         @Nullable ForkPoint fork) {
-    /** Maximum length of a chain of forks: a read goes through all of it. */
+    /** Maximum length of a chain of forks: a read follows the entire chain. */
     static final int MAX_FORK_DEPTH = 64;
     /** Maximum length of a content type, in characters. */
     public static final int MAX_CONTENT_TYPE_CHARS = 256;
 
     /**
-     * Checks the content type, which is kept with the document.
+     * Checks the content type, which is stored with the document.
      *
      * @throws IllegalArgumentException when it is too long
      */
@@ -43,11 +43,11 @@ public record Creation(
     }
 
     /**
-     * Where to fork.
+     * The point at which to fork a document.
      *
-     * @param source the document to fork off
-     * @param sequence of the first value that the fork does not share; when absent, it shares all
-     * @param part how much more the fork gets: messages of a JSON document, bytes of the next value of any other
+     * @param source the document to fork
+     * @param sequence of the first value that the fork does not share; if empty, it shares all values
+     * @param part additional data of the fork: messages of a JSON document, bytes of the next value of any other
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 
@@ -74,7 +74,7 @@ public record Creation(
     /**
      * Creates the document.
      *
-     * @param boundary the source's value of which the fork gets a part, or null when it needs none
+     * @param boundary the source's value from which the fork gets its first bytes, or null if it needs none
      */
     Created applyTo(DocumentEdits edits, DocumentName name, @Nullable SourceValue boundary) {
         EditedDocument document = edits.document(name);
@@ -99,7 +99,7 @@ public record Creation(
             fork(edits, document, fork, boundary);
         }
         if (!values.isEmpty()) {
-            // Values without a given type were not checked: those of a fork may have to be JSON.
+            // Values without a given type are unchecked, and a fork of a JSON document requires JSON.
             document.append(values, contentType != null);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());
@@ -212,7 +212,7 @@ public record Creation(
         long anchor = point.sequence().orElse(source.nextSequence());
         boolean json = source.attributes().isJson();
         long sequence = json ? anchor + point.part() : anchor;
-        // A document that was trimmed can be forked at its first value: the fork then has none of it.
+        // A trimmed document can be forked at its first retained value: the fork then shares no values.
         if (anchor < source.firstSequence()
                 || sequence < anchor
                 || sequence > source.nextSequence()

@@ -4,12 +4,12 @@ import io.caravan.catalog.DocumentName;
 import java.nio.ByteBuffer;
 
 /**
- * The deletion of a document that an archive may have.
+ * The deletion of a document that may be archived.
  *
- * <p>Encoded as a version, 1, in one byte, then the numbers in this order, 8 bytes each, big-endian, and the name.
+ * <p>Encoded as a version (1) in one byte, the numbers in this order in 8 bytes each, big-endian, and the name.
  *
- * @param incarnation as in {@link ArchiveMark}
- * @param nextSequence the sequence that its next value would have had
+ * @param incarnation the one of the {@link ArchiveMark}
+ * @param nextSequence the sequence that the document's next value would have had
  * @param deletedAtMillis time of the deletion, in milliseconds since 1970
  */
 public record Deletion(DocumentName name, long incarnation, long nextSequence, long deletedAtMillis) {
@@ -27,7 +27,7 @@ public record Deletion(DocumentName name, long incarnation, long nextSequence, l
                 .array();
     }
 
-    /** Throws {@link IllegalArgumentException} when the bytes are not a deletion of this version. */
+    /** Decodes a deletion; throws {@link IllegalArgumentException} when the bytes are not one of this version. */
     static Deletion decode(ByteBuffer encoded) {
         if (encoded.remaining() <= NAME || encoded.get(encoded.position()) != VERSION) {
             throw new IllegalArgumentException("is not a deletion of version " + VERSION);

@@ -18,30 +18,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletions that are not in the archive yet, kept in a list of the store, or of one of its groups: written in the same batch as the deletion, so
- * that a restart knows them, and trimmed once they are archived.
+ * The deletions that are not in the archive yet, stored in a list of the store, or of one of its shards. A deletion is
+ * recorded in the same batch that deletes the document, so that it survives a restart, and is trimmed once it is
+ * archived.
  *
- * <p><b>Locks.</b> The list's lock is taken after those of the documents' names, around each write of the list, so that
- * the order of its entries is known; such a write may wait for room. This object's monitor guards the fields in memory,
- * and is never held while anything waits, because store threads take it too.
+ * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
+ * the order of its entries is known; such a write may wait for space. This object's monitor guards the fields in
+ * memory. It is never held during a wait, because store threads acquire it too.
  */
 final class DeletionJournal {
-    /** The store's list that holds the journal. */
+    /** The id of the list that holds the journal. */
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
-    /** The sequence of a deletion that the store had no room to record. */
+    /** The sequence of a deletion that the store had no space to record. */
     private static final long UNWRITTEN = -1;
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
-    /** The durable ones, oldest first, with their sequences in the list. Guarded by the monitor. */
+    /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<Deletion, Long> pending = new LinkedHashMap<>();
     /** Number of deletions by name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** Guarded by the monitor. */
     private long firstSequence;
-    /** Guarded by the list's lock and the monitor. */
+    /** Guarded by the list lock and the monitor. */
     private long nextSequence;
 
     DeletionJournal(ListStore store) {
@@ -73,10 +74,11 @@ final class DeletionJournal {
     }
 
     /**
-     * Commits an edit that makes these deletions, one at least, in the journal's group. If {@link Edit#commit} throws, nothing has changed.
+     * Commits an edit that makes these deletions (at least one) in the journal's shard. If {@link Edit#commit} throws,
+     * nothing has changed.
      *
-     * @param record whether to write an entry for each; without, for a store that has no room, they are only kept in
-     *     memory
+     * @param record whether to write an entry for each deletion; without entries, for a store that has no space, the
+     *     deletions are kept only in memory
      */
     void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
         if (record) {
@@ -101,7 +103,7 @@ final class DeletionJournal {
     }
 
     private void commit(Edit edit, List<Deletion> deletions, Durable callback) {
-        // First, because a store may call back before the commit returns.
+        // Counted first, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
         boolean done = false;
         try {
@@ -128,17 +130,17 @@ final class DeletionJournal {
         }
     }
 
-    /** The durable ones, oldest first. */
+    /** Returns the durable deletions, oldest first. */
     synchronized List<Deletion> pending() {
         return new ArrayList<>(pending.keySet());
     }
 
-    /** Whether a document of this name was deleted and that may not be archived yet. */
+    /** Whether a document of this name was deleted and its deletion may not be archived yet. */
     synchronized boolean isPending(DocumentName name) {
         return names.containsKey(name);
     }
 
-    /** Removes a deletion that is archived. */
+    /** Removes an archived deletion, and trims the journal if possible. */
     void archived(Deletion deletion) {
         long keepFrom;
         synchronized (this) {
@@ -155,14 +157,14 @@ final class DeletionJournal {
         trim(keepFrom);
     }
 
-    /** Sequence of the oldest entry to keep; called with the monitor held. */
+    /** Returns the sequence of the oldest entry to keep; called with the monitor held. */
     private long oldestNeeded() {
         for (long sequence : pending.values()) {
             if (sequence != UNWRITTEN) {
                 return sequence;
             }
         }
-        // Some may not be durable yet.
+        // Some deletions may not be durable yet.
         return names.isEmpty() ? nextSequence : firstSequence;
     }
 
@@ -178,7 +180,7 @@ final class DeletionJournal {
         });
     }
 
-    /** Adds deletions once they are durable, and then calls the caller back. */
+    /** Adds deletions to the pending ones once they are durable, and then calls the caller back. */
     private final class Durable implements WriteCallback {
         private final List<Deletion> deletions;
         private final long sequence;

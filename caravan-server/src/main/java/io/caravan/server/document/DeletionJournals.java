@@ -7,7 +7,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import java.util.List;
 
-/** The journals of deletions, of which each group of the store has one: a deletion is in its document's group. */
+/** The deletion journals of a store, one for each shard. A deletion is recorded in its document's shard. */
 final class DeletionJournals {
     private final Catalog catalog;
     private final List<DeletionJournal> journals;
@@ -30,7 +30,7 @@ final class DeletionJournals {
         }
     }
 
-    /** The durable ones, of each group the oldest first. */
+    /** Returns the durable deletions; those of each shard, oldest first. */
     List<Deletion> pending() {
         return journals.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
@@ -40,7 +40,7 @@ final class DeletionJournals {
         return of(name).isPending(name);
     }
 
-    /** Removes a deletion that is archived. */
+    /** Removes an archived deletion. */
     void archived(Deletion deletion) {
         of(deletion.name()).archived(deletion);
     }

@@ -13,23 +13,23 @@ import org.jspecify.annotations.Nullable;
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
  * values they belong to. Immutable; every {@code with} method makes a copy.
  *
- * <p>The keys and the form of their values, numbers in 8 bytes, big-endian:
+ * <p>The keys and the encoding of their values (numbers take 8 bytes, big-endian):
  *
  * <ul>
  *   <li>{@value #CONTENT_TYPE}: text;
  *   <li>{@value #TTL}: seconds; {@value #EXPIRES}: milliseconds since 1970;
- *   <li>{@value #CLOSED}: the id of the producer that closed the document, empty when it was none;
+ *   <li>{@value #CLOSED}: the id of the producer that closed the document, empty if no producer closed it;
  *   <li>{@value #STREAM_SEQ}: text; {@value #PRODUCERS}: see {@link Producers};
  *   <li>{@value #FORK}: see {@link Fork}; {@value #FORKS}: number of forks of this document;
- *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks;
- *   <li>{@value #START}: sequence of the list's first value, if the document was restored from an archive;
- *   <li>{@value #RESTORING}: the document is being restored, and is not visible yet; empty, or 1 when a client brings it
+ *   <li>{@value #DELETED}: empty; the document is deleted, but kept for its forks;
+ *   <li>{@value #START}: sequence of the list's first value, if the document was restored from an archive or imported;
+ *   <li>{@value #RESTORING}: the document is being restored, and is not visible yet; empty, or 1 if a client imports it
  *       in parts ({@link DocumentImport});
  *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}; {@value #AGES}: see {@link Ages};
  *   <li>{@value #TIMESTAMPS}: see {@link Timestamps};
- *   <li>{@value #ORIGIN}: see {@link Origin}; the document was brought from another store;
+ *   <li>{@value #ORIGIN}: see {@link Origin}; the document was imported from another store;
  *   <li>{@value #FENCE}: see {@link Fence}; the document is being moved to another server;
- *   <li>{@value #MOVED}: the text of {@link Whereabouts}; there is no document, and clients are sent there.
+ *   <li>{@value #MOVED}: the text of {@link Whereabouts}; the document has moved, and clients are redirected.
  * </ul>
  */
 public final class DocumentAttributes {
@@ -56,7 +56,7 @@ public final class DocumentAttributes {
     private static final String ORIGIN = "origin";
     private static final String FENCE = "fence";
     private static final String MOVED = "moved";
-    /** Attributes that have a meaning only in the document's own store. */
+    /** Attributes that are meaningful only in the document's own store. */
     private static final List<String> OF_THE_STORE =
             List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
@@ -69,7 +69,7 @@ public final class DocumentAttributes {
         this.raw = raw;
     }
 
-    /** A view of these attributes. */
+    /** Creates a view of these attributes. */
     public static DocumentAttributes of(Attributes raw) {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
@@ -82,13 +82,13 @@ public final class DocumentAttributes {
         return this == NONE;
     }
 
-    /** The content type that was given, or else {@link #DEFAULT_CONTENT_TYPE}. */
+    /** Returns the content type that was given, or else {@link #DEFAULT_CONTENT_TYPE}. */
     public String contentType() {
         String given = text(CONTENT_TYPE);
         return given == null ? DEFAULT_CONTENT_TYPE : given;
     }
 
-    /** Whether each value is a JSON text, and nothing else may be appended. */
+    /** Whether each value is a JSON text, and only JSON may be appended. */
     public boolean isJson() {
         return !isNone() && ContentTypes.isJson(contentType());
     }
@@ -97,22 +97,22 @@ public final class DocumentAttributes {
         return with(CONTENT_TYPE, bytes(type));
     }
 
-    /** Seconds without a read or a write after which the document expires. */
+    /** Returns the seconds without a read or a write after which the document expires. */
     public OptionalLong ttlSeconds() {
         return number(TTL);
     }
 
-    /** Replaces any expiry by a sliding one. */
+    /** Replaces any expiry with a sliding one. */
     public DocumentAttributes withTtlSeconds(long seconds) {
         return withoutExpiry().with(TTL, bytes(seconds));
     }
 
-    /** When the document expires, in milliseconds since 1970. */
+    /** Returns the time at which the document expires, in milliseconds since 1970. */
     public OptionalLong expiresAtMillis() {
         return number(EXPIRES);
     }
 
-    /** Replaces any expiry by a fixed time. */
+    /** Replaces any expiry with a fixed time. */
     public DocumentAttributes withExpiresAtMillis(long millis) {
         return withoutExpiry().with(EXPIRES, bytes(millis));
     }
@@ -126,12 +126,12 @@ public final class DocumentAttributes {
         return of(raw.without(TTL).without(EXPIRES));
     }
 
-    /** Whether nothing can ever be appended again. */
+    /** Whether the document is closed: no value can ever be appended again. */
     public boolean closed() {
         return has(CLOSED);
     }
 
-    /** The producer whose append closed the document, or null. */
+    /** Returns the producer whose append closed the document, or null. */
     @Nullable
     String closedBy() {
         String producer = text(CLOSED);
@@ -142,7 +142,7 @@ public final class DocumentAttributes {
         return with(CLOSED, producer == null ? PRESENT : bytes(producer));
     }
 
-    /** The last sequence that a writer sent, or null. */
+    /** Returns the last sequence that a writer sent, or null. */
     @Nullable
     String streamSeq() {
         return text(STREAM_SEQ);
@@ -161,14 +161,14 @@ public final class DocumentAttributes {
         return with(PRODUCERS, producers.encode());
     }
 
-    /** Where the document was forked off, or null when it was not. */
+    /** Returns the point at which the document was forked from another one, or null if it is not a fork. */
     @Nullable
     Fork fork() {
         byte[] encoded = get(FORK);
         return encoded == null ? null : Fork.decode(encoded);
     }
 
-    /** Whether the document was forked off another one, and may share values with it. */
+    /** Whether the document was forked from another one, and may share values with it. */
     public boolean isFork() {
         return has(FORK);
     }
@@ -177,7 +177,7 @@ public final class DocumentAttributes {
         return with(FORK, fork.encode());
     }
 
-    /** Number of existing documents that were forked off this one. */
+    /** Returns the number of existing documents that were forked from this one. */
     public long forks() {
         return number(FORKS).orElse(0);
     }
@@ -186,7 +186,7 @@ public final class DocumentAttributes {
         return count == 0 ? of(raw.without(FORKS)) : with(FORKS, bytes(count));
     }
 
-    /** Whether the document is deleted for all but its forks. */
+    /** Whether the document is deleted, but kept for its forks. */
     boolean deleted() {
         return has(DELETED);
     }
@@ -196,8 +196,9 @@ public final class DocumentAttributes {
     }
 
     /**
-     * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin
-     * where it was forked off, those of a restored document at their first sequence in the archive.
+     * Returns the difference between the sequences of the document's values and those of its own list. A fork's own
+     * values begin at the fork point, those of a restored or imported document at their first sequence in the archive
+     * or at the origin.
      */
     public long base() {
         if (isNone()) {
@@ -220,7 +221,7 @@ public final class DocumentAttributes {
         return with(RESTORING, PRESENT);
     }
 
-    /** Whether a client brings the document in parts, and has not brought the last. */
+    /** Whether a client imports the document in parts, and has not sent the last part. */
     boolean importing() {
         byte[] by = get(RESTORING);
         return by != null && Arrays.equals(by, BY_A_CLIENT);
@@ -234,7 +235,7 @@ public final class DocumentAttributes {
         return of(raw.without(RESTORING));
     }
 
-    /** What the archive has of the document, or null when it was never archived or restored. */
+    /** Returns the document's state in the archive, or null if it was never archived or restored. */
     public @Nullable ArchiveMark archived() {
         byte[] encoded = get(ARCHIVED);
         return encoded == null ? null : ArchiveMark.decode(encoded);
@@ -248,7 +249,7 @@ public final class DocumentAttributes {
         return of(raw.without(ARCHIVED));
     }
 
-    /** When the values came. */
+    /** Returns the arrival times that retention by age uses. */
     Ages ages() {
         byte[] encoded = get(AGES);
         return encoded == null ? Ages.NONE : Ages.decode(encoded);
@@ -258,7 +259,7 @@ public final class DocumentAttributes {
         return with(AGES, ages.encode());
     }
 
-    /** Which values are stored with the time at which they came. */
+    /** Returns the ranges of values that are stored with their arrival time. */
     Timestamps timestamps() {
         byte[] encoded = get(TIMESTAMPS);
         return encoded == null ? Timestamps.NONE : Timestamps.decode(encoded);
@@ -268,7 +269,10 @@ public final class DocumentAttributes {
         return timestamps.isNone() ? of(raw.without(TIMESTAMPS)) : with(TIMESTAMPS, timestamps.encode());
     }
 
-    /** The document of another store that this is a copy of; null when that is not known, or it is none. */
+    /**
+     * Returns the document of another store of which this one is a copy; null if it is not a copy, or that is not
+     * known.
+     */
     public @Nullable Origin origin() {
         byte[] encoded = get(ORIGIN);
         return encoded == null ? null : Origin.decode(encoded);
@@ -278,13 +282,13 @@ public final class DocumentAttributes {
         return origin == null ? of(raw.without(ORIGIN)) : with(ORIGIN, origin.encode());
     }
 
-    /** The same copy, to which values have been brought up to this sequence. */
+    /** Returns the same copy, with values imported up to this sequence. */
     DocumentAttributes withBrought(long nextSequence) {
         Origin origin = origin();
         return origin == null ? this : withOrigin(new Origin(origin.identity(), nextSequence));
     }
 
-    /** Who moves the document to another server, and where to; null when nobody does. */
+    /** Returns the run of a move that has fenced the document and its target, or null if the document is not fenced. */
     @Nullable
     Fence fence() {
         byte[] encoded = get(FENCE);
@@ -296,7 +300,7 @@ public final class DocumentAttributes {
         return has(FENCE);
     }
 
-    /** Where the document is being moved to, or null. */
+    /** Returns the server to which the document is being moved, or null. */
     public @Nullable Whereabouts movingTo() {
         Fence fence = fence();
         return fence == null ? null : fence.to();
@@ -310,7 +314,7 @@ public final class DocumentAttributes {
         return of(raw.without(FENCE));
     }
 
-    /** Where the document has been moved to, of which this is a redirect; null when it is none. */
+    /** Returns the server to which this redirect leads, or null if this is a document. */
     @Nullable
     Whereabouts movedTo() {
         String text = text(MOVED);
@@ -321,12 +325,12 @@ public final class DocumentAttributes {
         return to == null ? of(raw.without(MOVED)) : with(MOVED, bytes(to.text()));
     }
 
-    /** Whether there is a document for those who ask for its name, unless it has expired. */
+    /** Whether clients see the document, unless it has expired. */
     boolean visible() {
         return isNone() || !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }
 
-    /** The attributes that are valid in another store too. */
+    /** Returns the attributes that are also valid in another store. */
     public Attributes portable() {
         Attributes portable = raw;
         for (String key : isNone() ? List.<String>of() : OF_THE_STORE) {
@@ -335,7 +339,7 @@ public final class DocumentAttributes {
         return portable;
     }
 
-    /** These attributes, with the portable ones replaced by those of another store. */
+    /** Returns these attributes, with the portable ones replaced by those of another store. */
     public DocumentAttributes withPortable(Attributes other) {
         Attributes replaced = of(other).portable();
         for (String key : OF_THE_STORE) {
@@ -345,14 +349,14 @@ public final class DocumentAttributes {
         return of(replaced);
     }
 
-    /** Hash of {@link #portable()}, to detect changes. */
+    /** Returns a hash of {@link #portable()}, to detect changes. */
     public int portableHash() {
         CRC32C hash = new CRC32C();
         hash.update(portable().encoded());
         return (int) hash.getValue();
     }
 
-    /** Most documents have no attributes, so nothing is searched for. */
+    /** Returns the value of a key, or null. Searches nothing for documents without attributes, which most are. */
     private byte @Nullable [] get(String key) {
         return isNone() ? null : raw.get(key);
     }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of several documents, all or nothing, while no other change does. Used on the thread of {@link
+ * One atomic write to one or several documents, while no other write changes them. Used on the thread of {@link
  * DocumentService#write}, and only during the call.
  */
 public final class DocumentEdits {
@@ -23,7 +23,7 @@ public final class DocumentEdits {
     private final Spaces spaces;
     private final @Nullable Preparation preparation;
     private final UnaryOperator<DocumentName> beside;
-    /** The first document that was used, and the only one of most changes; the others are in the map. */
+    /** The first document used, and the only one of most writes; the others are in the map. */
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
@@ -45,13 +45,13 @@ public final class DocumentEdits {
         this.preparation = preparation;
     }
 
-    /** What the change may count on, or null for one that must do without. */
+    /** Returns the write's preparation, or null if it has none. */
     @Nullable
     Preparation preparation() {
         return preparation;
     }
 
-    /** One of the locked documents. */
+    /** Returns one of the locked documents. */
     public EditedDocument document(DocumentName name) {
         EditedDocument document = first != null && first.name().equals(name) ? first : others.get(name);
         if (document == null) {
@@ -74,7 +74,7 @@ public final class DocumentEdits {
         return document(beside.apply(name));
     }
 
-    /** Records that the change is a step of a document's way from one server to another. */
+    /** Records that the write is a step of a document's migration between servers. */
     void carry() {
         carried = true;
     }
@@ -84,17 +84,17 @@ public final class DocumentEdits {
         return carried;
     }
 
-    /** Records that the change deletes a document that may be archived. */
+    /** Records that the write deletes a document that may be archived. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new Deletion(name, mark.incarnation(), nextSequence, expiry.nowMillis()));
     }
 
-    /** The deleted documents that may be archived. */
+    /** Returns the deletions of documents that may be archived. */
     List<Deletion> deletions() {
         return deletions;
     }
 
-    /** The documents that the change has used and that are in a space. */
+    /** Returns the documents that the write has used and that are in a space. */
     List<EditedDocument> inSpaces() {
         if (first == null || others.isEmpty()) {
             return first == null || first.size() == null ? List.of() : List.of(first);
@@ -107,7 +107,7 @@ public final class DocumentEdits {
     }
 
     /**
-     * Checks that the change leaves documents alone that are being moved, unless it is a step of the move.
+     * Checks that the write changes no document that is being moved, unless it is a step of the move.
      *
      * @throws DocumentException {@code MOVING}
      */
@@ -118,7 +118,7 @@ public final class DocumentEdits {
         others.values().forEach(EditedDocument::requireUnfenced);
     }
 
-    /** Updates what is kept outside of the store, once it has accepted the change. */
+    /** Updates the state kept outside of the store, once the store has accepted the write. */
     void accepted() {
         if (first != null) {
             first.accepted();
@@ -126,7 +126,7 @@ public final class DocumentEdits {
         others.values().forEach(EditedDocument::accepted);
     }
 
-    /** The change needs a document that is not locked: it is made again with that one locked too. */
+    /** The write needs a document that is not locked; it is repeated with that document also locked. */
     static final class MissingNameException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -4,17 +4,17 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 
 /**
- * A change or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual}
- * are for the client to continue; each reason says which of them it has, and the other is 0.
+ * A write or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual}
+ * help the client to continue; each reason documents which of them it sets, and the other is 0.
  */
 public class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** Why. */
+    /** The reason for the rejection. */
     public enum Reason {
-        /** There is no document of this name. */
+        /** No document of this name exists. */
         NOT_FOUND,
-        /** The document was deleted, but others that were forked off it still need its values, so its name is taken. */
+        /** The document was deleted, but its forks still need its values, so its name is taken. */
         GONE,
         /** The document exists, but not as the creation describes it. */
         EXISTS,
@@ -22,41 +22,45 @@ public class DocumentException extends CaravanException {
         CLOSED,
         /** The content type is not the document's. */
         CONTENT_TYPE_MISMATCH,
-        /** A value is not one JSON text, and the document takes nothing else. */
+        /** A value is not one JSON text, and the document accepts only JSON. */
         NOT_JSON,
-        /** The writer's own sequence is not above the last one. */
+        /** The writer's own sequence is not greater than the last one. */
         STREAM_SEQ_REGRESSION,
         /** The document's next sequence is not the {@code expected} one, but {@code actual}. */
         SEQUENCE_CONFLICT,
-        /** The producer's epoch is below {@code actual}, the one it has reached: a newer instance of it is writing. */
+        /**
+         * The producer's epoch is below {@code actual}, its latest epoch: a newer instance of the producer is writing.
+         */
         PRODUCER_FENCED,
-        /** The producer's sequence is {@code actual}, and should be {@code expected}: an append before it is missing. */
+        /** The producer's sequence is {@code actual}, but should be {@code expected}: an earlier append is missing. */
         PRODUCER_GAP,
         /** The producer's epoch is new, and its sequence is {@code actual} instead of 0. */
         PRODUCER_EPOCH_START,
-        /** The document to fork off does not exist. */
+        /** The document to fork does not exist. */
         SOURCE_NOT_FOUND,
-        /** The document to fork off is deleted. */
+        /** The document to fork is deleted. */
         SOURCE_GONE,
-        /** The document to fork off has no such place, or the chain of forks would be too long. */
+        /** The document to fork has no such point, or the chain of forks would be too long. */
         FORK_POINT,
-        /** The document's values are needed by {@code actual} others that were forked off it. */
+        /** {@code actual} forks of the document need its values. */
         HAS_FORKS,
-        /** The document was trimmed, deleted or replaced while it was being read. */
+        /** The document was trimmed, deleted, or replaced during the operation. */
         CHANGED_MEANWHILE,
-        /** The document is being restored from an archive: try again in a moment. */
+        /** The document is being restored from an archive or imported: retry later. */
         RESTORING,
-        /** The document is being moved to another server, and is not to change until it is there: try again in a moment. */
+        /** The document is being moved to another server, and rejects writes until the move has ended: retry later. */
         MOVING,
         /** The document was moved to another server: see {@link MovedException}. */
         MOVED,
-        /** A value, or the document with it, would be larger than its space allows. */
+        /** A value, or the document with it, would exceed a limit of its space. */
         TOO_LARGE,
-        /** The document's space would have more documents or bytes than its quota. */
+        /** The document's space would exceed its quota of documents or bytes. */
         OVER_QUOTA,
-        /** The document's space is written to faster than it allows: try again in {@code expected} milliseconds. */
+        /** Writes to the document's space exceed its rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
-        /** The document is in another group of the store than one that the same change is about. */
+        /**
+         * The document is in another shard than another document of the same write, or in another group of the cluster.
+         */
         CROSS_GROUP
     }
 
@@ -87,7 +91,7 @@ public class DocumentException extends CaravanException {
         return actual;
     }
 
-    /** A refusal is an answer, whose stack trace is never read. */
+    /** Does nothing: a rejection is an ordinary result, and its stack trace is never read. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

@@ -6,32 +6,33 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents that a client brings from elsewhere, with the sequences that they have there: in one change, or in parts, and
- * then invisible until the last. Each method is part of a change, and checks that what it continues is what it was. A
- * document whose client went away stays invisible until somebody begins the name's import anew, or the server starts.
+ * Imports documents from other stores, with their original sequences. An import is one write, or several parts, until
+ * the last of which the document is invisible. Each method is part of a write, and checks that the document it
+ * continues is unchanged. If the client disconnects, its unfinished document stays invisible until another import of
+ * the name begins, or the server restarts.
  */
 public final class DocumentImport {
-    /** Greatest first sequence: whatever is appended, an offset over HTTP has digits enough for it. */
+    /** Maximum first sequence: HTTP offsets have enough digits for all later appends. */
     public static final long MAX_FIRST_SEQUENCE = 1_000_000_000_000_000L;
 
     private DocumentImport() {}
 
-    /** Of what a document takes the place that comes. */
+    /** The existing document that an imported one may replace. */
     public enum Replaced {
-        /** Of nothing: the name must be free. */
+        /** None: the name must be free. */
         NOTHING,
-        /** Of a redirect to where a document of this name was moved, as it comes back. */
+        /** A redirect that a document of this name left when it was moved, because the document comes back. */
         REDIRECT,
-        /** Of whatever has the name, which is deleted in the same change. */
+        /** Any document or redirect of the name, which the same write deletes. */
         ANYTHING
     }
 
     /**
-     * Creates a document.
+     * Creates a complete document.
      *
-     * @param attributes the portable ones
-     * @param firstSequence sequence that the first value gets
-     * @param replaced of what it may take the place
+     * @param attributes the portable attributes
+     * @param firstSequence sequence of the first value
+     * @param replaced the document that it may replace
      * @return the sequence after that of the last value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON}
      * @throws IllegalArgumentException when the sequence is out of range
@@ -48,10 +49,10 @@ public final class DocumentImport {
     }
 
     /**
-     * Creates a document that nobody sees, in place of one of the name whose import was not ended. A redirect goes on to
-     * lead clients elsewhere, and a document that is replaced stays as it is and may change, until it is ended.
+     * Creates an invisible document, and deletes an unfinished import of the same name. Until {@link #end}, a redirect
+     * still leads clients elsewhere, and a document to be replaced stays visible and accepts writes.
      *
-     * @return the document's id, which the other parts name
+     * @return the document's id, which identifies the import to the other methods
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}
      * @throws IllegalArgumentException when the sequence is out of range
      */
@@ -84,7 +85,7 @@ public final class DocumentImport {
         return info != null && info.attributes().visible();
     }
 
-    /** Frees the name; returns where the redirect led to that had it, or null. */
+    /** Frees the name. Returns the target of the redirect that had it, or null. */
     private static @Nullable Whereabouts makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
@@ -106,9 +107,9 @@ public final class DocumentImport {
     }
 
     /**
-     * Appends to a document that was begun.
+     * Appends to a document whose import has begun.
      *
-     * @param sequence that the first of the values gets
+     * @param sequence of the first value
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
@@ -120,7 +121,7 @@ public final class DocumentImport {
     }
 
     /**
-     * Makes a document visible that was begun.
+     * Ends the import of a document, which becomes visible.
      *
      * @param nextSequence the sequence after that of its last value
      * @return this sequence
@@ -140,14 +141,15 @@ public final class DocumentImport {
     }
 
     /**
-     * Brings a document up to date that was brought before: it goes on, or has become shorter, or something else beside
-     * its values, where it came from.
+     * Updates a document that was imported, after values were appended or trimmed, or attributes changed, at its
+     * source.
      *
-     * @param sequence that the first of the values gets
-     * @param firstSequence the values before are dropped
+     * @param sequence of the first value
+     * @param firstSequence earlier values are dropped
      * @param portable its attributes, of which only the portable ones and the origin are used
      * @return the sequence after that of the last value
-     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code HAS_FORKS}
+     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
+     *     HAS_FORKS}
      */
     public static long goOn(
             EditedDocument document,
@@ -170,9 +172,9 @@ public final class DocumentImport {
     }
 
     /**
-     * Deletes a document that was brought, if it is still that one.
+     * Deletes an imported document, if it still has this id.
      *
-     * @return whether it was there
+     * @return whether it was deleted
      */
     public static boolean delete(EditedDocument document, long id) {
         DocumentInfo info = document.info();
@@ -180,9 +182,9 @@ public final class DocumentImport {
     }
 
     /**
-     * Deletes a document that was begun.
+     * Deletes a document whose import has begun and not ended.
      *
-     * @return whether it was there
+     * @return whether it existed
      */
     public static boolean abort(EditedDocument document, long id) {
         EditedDocument coming = coming(document, id);
@@ -190,7 +192,7 @@ public final class DocumentImport {
         return info != null && info.attributes().importing() && coming.abortRestoring(id);
     }
 
-    /** What was begun with this id: it has the name, or is beside the document that it replaces. */
+    /** Returns the document being imported: the one with the name, or the one that is to replace it. */
     private static EditedDocument coming(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
         return info != null && info.id() == id ? document : document.beside();

@@ -1,12 +1,12 @@
 package io.caravan.server.document;
 
 /**
- * A document at one moment.
+ * The state of a document at one point in time.
  *
- * @param id unique, and not used again after a deletion
- * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} when there is none
+ * @param id unique, and not reused after a deletion
+ * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if it retains none
  * @param nextSequence sequence that the next value will get
- * @param attributes everything else that is kept with it
+ * @param attributes all its attributes
  */
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 

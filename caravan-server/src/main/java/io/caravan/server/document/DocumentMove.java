@@ -6,21 +6,20 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps by which a document is moved to another server, for the changes at the one that it leaves. It is fenced, so
- * that nothing changes it any more; once the other server has all of it, a redirect takes its place. Each method is part
- * of a change.
+ * The steps of a document's move that take place at the server it leaves. The document is fenced, so that it cannot
+ * change; once the other server has the complete document, a redirect replaces it. Each method is part of a write.
  */
 public final class DocumentMove {
     private DocumentMove() {}
 
     /**
-     * Refuses all other changes of a document from now on, whoever asks for them, across restarts. Another run of the
-     * same move takes it over.
+     * Rejects all other writes to a document from now on, from any client and across restarts. Another run of the same
+     * move takes over the fence.
      *
-     * @param holder distinguishes the run
-     * @return the document as it will stay
+     * @param holder identifies the run
+     * @return the document's final state
      * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
-     *     {@code MOVING} when it is being moved to elsewhere
+     *     {@code MOVING} when it is being moved to another target
      */
     public static DocumentInfo fence(EditedDocument document, long holder, Whereabouts to) {
         DocumentName name = document.name();
@@ -44,10 +43,10 @@ public final class DocumentMove {
     }
 
     /**
-     * Lets a document change again.
+     * Removes the fence, so that a document can change again.
      *
      * @param holder the run that has fenced it; empty for any
-     * @return whether it was fenced, by this run
+     * @return whether such a fence existed
      */
     public static boolean abandon(EditedDocument document, OptionalLong holder) {
         DocumentInfo info = document.evenDeleted();
@@ -62,8 +61,9 @@ public final class DocumentMove {
     /**
      * Deletes a fenced document, and leaves a redirect in its place.
      *
-     * @return where that leads to
-     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run has not fenced it, or not last
+     * @return the target of the redirect
+     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run did not fence it, or another one has since done
+     *     so
      */
     public static Whereabouts redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();
@@ -79,9 +79,9 @@ public final class DocumentMove {
     }
 
     /**
-     * Removes a redirect, so that the name is free again.
+     * Removes a redirect, which frees the name.
      *
-     * @return whether there was one
+     * @return whether a redirect existed
      */
     public static boolean forget(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();

@@ -12,16 +12,16 @@ public interface DocumentReader {
      * Receives the next value.
      *
      * @param value read-only, and valid only during the call
-     * @return false to stop here
+     * @return false to stop reading
      */
     boolean next(long sequence, ByteBuffer value);
 
     /**
-     * Receives the next value, of which it is known when it came.
+     * Receives the next value and its arrival time.
      *
-     * @param millis the server's time then, in milliseconds since 1970
-     * @param value as of {@link #next}
-     * @return false to stop here
+     * @param millis the server's time on arrival, in milliseconds since 1970
+     * @param value as in {@link #next}
+     * @return false to stop reading
      */
     default boolean next(long sequence, long millis, ByteBuffer value) {
         return next(sequence, value);

@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to
- * where the next one was forked off, and its own.
+ * Reads documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to
+ * the point of the next fork, and its own.
  */
 final class DocumentReads {
     private final ListStore store;
@@ -40,7 +40,7 @@ final class DocumentReads {
         cold = documents;
     }
 
-    /** How many ranges were asked for since the start. */
+    /** Returns the number of ranges read since the start. */
     long count() {
         return reads.sum();
     }
@@ -56,7 +56,7 @@ final class DocumentReads {
     @Nullable
     DocumentInfo find(DocumentName name) {
         DocumentInfo info = durable(name);
-        // One that is being fetched may exist already, but without the changes that wait for it.
+        // A document that is being fetched may already exist, but without the writes that wait for the fetch.
         if (cold.fetching(name) || info == null && cold.mayHave(name)) {
             cold.await(name);
             info = durable(name);
@@ -83,7 +83,7 @@ final class DocumentReads {
         return state != null && DocumentAttributes.of(state.attributes()).movedTo() != null;
     }
 
-    /** The document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
+    /** Returns the document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
             DocumentState state = catalog.find(name);
@@ -106,7 +106,7 @@ final class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** As {@link #read}, but without a look into the archive: its fetches may in turn be waiting for this read. */
+    /** Reads as {@link #read} does, but without checking the archive, whose fetches may be waiting for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
@@ -130,7 +130,7 @@ final class DocumentReads {
         }
     }
 
-    /** One value of a document, or null when it has none of this sequence. */
+    /** Returns one value of a document, or null if it has no value at this sequence. */
     @Nullable
     SourceValue value(DocumentName name, long sequence) {
         return value(
@@ -140,7 +140,7 @@ final class DocumentReads {
                         : SequenceRange.EMPTY);
     }
 
-    /** The first value of a range, or null when there is none. */
+    /** Returns the first value of a range, or null if the range is empty. */
     @Nullable
     SourceValue value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         AtomicLong documentId = new AtomicLong();
@@ -164,7 +164,7 @@ final class DocumentReads {
     ScanPage scan(long cursor, int limit) {
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
-        // Otherwise a crash could take back what is listed.
+        // Otherwise, a crash could undo the creation of a listed document.
         store.flush();
         return new ScanPage(page.next(), found);
     }
@@ -174,7 +174,7 @@ final class DocumentReads {
         return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));
     }
 
-    /** Those documents that are there for everybody. */
+    /** Returns those documents that are visible and have not expired. */
     private List<ScanPage.Found> found(List<NamedDocument> documents) {
         return documents.stream()
                 .map(document -> new ScanPage.Found(document.name(), accepted(document.state())))
@@ -189,14 +189,15 @@ final class DocumentReads {
     /** See {@link DocumentService#snapshot}. */
     boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
         while (true) {
-            // Sequences and attributes of one moment, though not durable yet; what is read is.
+            // These sequences and attributes are consistent, but may not be durable yet; the read below waits until
+            // they are.
             DocumentState state = catalog.find(name);
             DocumentInfo info = state == null ? null : accepted(state);
             if (info == null || !present(info)) {
                 return false;
             }
             if (info.count() == 0) {
-                // Waits until the change that emptied it is durable.
+                // Waits until the write that emptied the document is durable.
                 store.info(info.id());
                 receiver.begin(info);
                 return true;
@@ -245,12 +246,12 @@ final class DocumentReads {
         expiry.use(info.id(), info.attributes());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
-            // It was deleted meanwhile: nothing else would remove this entry.
+            // The document was deleted concurrently: nothing else would remove this entry.
             expiry.forget(info.id());
         }
     }
 
-    /** Returns false when the document was trimmed past the range, or deleted, before the read had begun. */
+    /** Reads a range. Returns false when the range was trimmed, or the document deleted, before the read had begun. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(range, reader);
         boolean there = true;
@@ -265,25 +266,25 @@ final class DocumentReads {
     }
 
     /**
-     * Part of a document that lies in one list.
+     * The part of a document that lies in one list.
      *
      * @param listId the list
-     * @param shift what to add to the list's sequences to get the document's
+     * @param shift the difference between the document's sequences and the list's
      * @param range the document's sequences
      * @param timestamps which of its values have a time
      */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
     /**
-     * The document as accepted now, if it is still that one. Its attributes are looked up before its sequences, and may not
-     * tell how the last of its values are stored: these do.
+     * Returns the document as accepted now, if it still has the same id. The given attributes were looked up before the
+     * sequences, and may not describe how the last values are stored; the returned ones do.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);
         return now == null || now.id() != info.id() ? info : accepted(now);
     }
 
-    /** Where the values lie; nowhere when the document is gone. */
+    /** Returns the parts that hold the values; none if the document is gone. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);
@@ -300,12 +301,15 @@ final class DocumentReads {
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
             document = source == null ? null : accepted(source);
         }
-        // Its sources are kept as long as it is there; later their names may be other documents'.
+        // Its sources exist as long as it does; after that, their names may belong to other documents.
         DocumentState still = catalog.peek(name);
         return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
 
-    /** Passes on a range of a document. Once the first value is there, all are: a read sees a list as of one moment. */
+    /**
+     * Passes a range of a document to a reader. If its first value is present, all are: a read sees a list as of one
+     * moment.
+     */
     private final class RangeStream {
         private final SequenceRange range;
         private final DocumentReader reader;
@@ -319,12 +323,12 @@ final class DocumentReads {
             this.next = range.from();
         }
 
-        /** Whether all values that the reader wants were passed on. */
+        /** Whether the reader has received all values that it wants. */
         boolean ended() {
             return stopped || next == range.to();
         }
 
-        /** Returns false when there is no more to read. */
+        /** Reads one part. Returns false when no further part is to be read. */
         boolean read(Part part) {
             try {
                 store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {

@@ -7,23 +7,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The restoration of a document that is too large for one change. The document is invisible until {@link #finish}; a
- * server that ends before that deletes it at its next start. For one thread, which may wait: each method returns when
- * its change is durable, and throws what a change's {@link Outcome} would receive.
+ * The restoration of a document that is too large for one write. The document is invisible until {@link #finish}; if
+ * the server ends earlier, it deletes the document at its next start. Used by one thread, which may wait. Each method
+ * returns when its write is durable, and throws the failure that a write's {@link Outcome} would receive.
  */
 public final class DocumentRestoration {
     private final DocumentService documents;
     private final DocumentName name;
     private final long id;
 
-    /** The restoration that made the document of this id. */
+    /** Continues the restoration that created the document of this id. */
     DocumentRestoration(DocumentService documents, DocumentName name, long id) {
         this.documents = documents;
         this.name = name;
         this.id = id;
     }
 
-    /** Appends values, which must fit one change. */
+    /** Appends values, which must fit in one write. */
     public void append(List<byte[]> values) {
         change(document -> document.restoreMore(id, values));
     }
@@ -31,8 +31,8 @@ public final class DocumentRestoration {
     /**
      * Makes the document visible.
      *
-     * @param attributes of which only the portable ones are used
-     * @param mark what the archive has of it, or null to make it a new document
+     * @param attributes only the portable ones are used
+     * @param mark the document's state in the archive, or null to make it a new document
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {
         change(document -> document.restored(id, attributes, mark));

@@ -39,22 +39,22 @@ import org.slf4j.LoggerFactory;
 /**
  * The documents of one store, by name, with their attributes.
  *
- * <p><b>Changes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when
- * they are durable. They wait when the store has no room: a thread that must not wait checks {@link #writable()} first.
- * A change of a document's values and attributes is one batch: a crash keeps all of it or nothing.
+ * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
+ * are durable. They wait while the store has no space: a thread that must not wait checks {@link #writable()} first. A
+ * write to a document's values and attributes is one batch: a crash keeps all of it or nothing.
  *
- * <p><b>Reads</b> wait until what they return is durable, so they are for threads that may wait. A read that starts
- * after a change was accepted sees the change.
+ * <p><b>Reads</b> wait until the data that they return is durable, so they are for threads that may wait. A read that
+ * starts after a write was accepted sees the write.
  *
  * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
- * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too. Those that were moved
- * to another server do not exist here either: whoever asks for one is told where it is, by a {@link MovedException}.
+ * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too. Documents that were moved
+ * to another server do not exist here either: requests for them are redirected by a {@link MovedException}.
  */
 public final class DocumentService implements AutoCloseable {
-    /** The store's list that holds the catalog. */
+    /** The id of the list that holds the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
-    /** Number of parts into which the documents' names are divided. */
+    /** The number of stripes into which document names are divided. */
     public static final int STRIPES = Catalog.STRIPES;
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
@@ -74,33 +74,33 @@ public final class DocumentService implements AutoCloseable {
     private volatile boolean incomplete;
     private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
 
-    /** Opens the catalog of a store, whose documents fall into its groups by their slots. */
+    /** Opens the catalog of a store, which assigns documents to shards by their slots. */
     public static Catalog catalogOf(ListStore store) {
         int groups = store.groups().size();
         return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
     }
 
-    /** Uses the system's clocks; the space of expired documents is free again within about a minute. */
+    /** Creates a service with the system's clocks, which frees the space of expired documents within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
         this(store, catalog, Promise.SYNC);
     }
 
     /**
-     * The same.
+     * Creates the same service with another durability.
      *
-     * @param promise how durable changes are for documents that are in no space
+     * @param promise the durability of writes to documents that are in no space
      */
     public DocumentService(ListStore store, Catalog catalog, Promise promise) {
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), promise);
     }
 
-    /** Lets documents expire by this clock alone. */
+    /** Creates a service in which documents expire by this clock alone. */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
     }
 
     /**
-     * Lets documents expire by these clocks.
+     * Creates a service in which documents expire by these clocks.
      *
      * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which setting the wall clock must not change
      * @param sweepCycle about how long after its expiry the space of a document is free again
@@ -129,7 +129,7 @@ public final class DocumentService implements AutoCloseable {
         sweeper.start();
     }
 
-    /** Deletes documents whose restoration a previous run of the server did not finish. */
+    /** Deletes documents whose restoration or import a previous run of the server did not finish. */
     private void deleteUnfinished() {
         for (int stripe = 0; stripe < STRIPES; stripe++) {
             for (NamedDocument unfinished :
@@ -151,19 +151,21 @@ public final class DocumentService implements AutoCloseable {
         }
     }
 
-    /** Distinguishes this run of the server from all others. */
+    /** Returns an identifier that distinguishes this run of the server from all others. */
     public String run() {
         return run;
     }
 
-    /** Whether a list of the documents may lack some that only the archive has, as far as the last list has found. */
+    /**
+     * Whether a list of the documents may lack some that only the archive has, as determined by the last {@link #scan}.
+     */
     public boolean incomplete() {
         return incomplete;
     }
 
     /**
-     * A name for the document that no document of another store has, nor an earlier or later one of this store; null when
-     * the store has no identity and cannot be given one now. Waits like a read, or, once, like a write.
+     * Returns a name for the document that is unique among all stores, and among all earlier and later documents of
+     * this store; null if the store has no identity and cannot get one now. Waits like a read, or, once, like a write.
      */
     public @Nullable String identity(DocumentInfo document) {
         UUID identity = storeIdentity;
@@ -183,14 +185,17 @@ public final class DocumentService implements AutoCloseable {
         }
     }
 
-    /** Sets where documents are looked up that the store does not have. */
+    /** Sets the archive in which to look up documents that the store does not have. */
     public void coldDocuments(ColdDocuments documents) {
         writes.coldDocuments(documents);
         reads.coldDocuments(documents);
         incomplete = documents != ColdDocuments.NONE;
     }
 
-    /** A store can become whole, and nothing else, after its start: when it finds that the archive has nothing. */
+    /**
+     * Checks again whether documents may be missing. A running store can only become complete: when its archive proves
+     * empty.
+     */
     private void checkIncomplete() {
         if (incomplete) {
             incomplete = StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store);
@@ -198,8 +203,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Sets what reads are to pass before they look at documents, once, before there are any. Changes that clients ask for
-     * and that change nothing, or are refused, are reads too: their outcome waits for it.
+     * Sets the barrier that reads pass before they access documents; call this once, before any read. A client's write
+     * that changes nothing, or is rejected, is also a read: its outcome waits for the barrier.
      */
     public void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
@@ -207,51 +212,52 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Sets which documents may be here, once, before there are any: in a cluster of several groups those of this group's
-     * slots. Changes of others are refused, {@code CROSS_GROUP}.
+     * Restricts the documents that may be here, in a cluster of several Raft groups, to those of this group's slots;
+     * call this once, before any write. Writes to other documents are rejected, {@code CROSS_GROUP}.
      */
     public void keepTo(Predicate<DocumentName> names) {
         writes.keepTo(names);
     }
 
-    /** What a client's read passes before it looks at documents. */
+    /** Returns the barrier that a client's read passes before it accesses documents. */
     public ReadBarrier readBarrier() {
         return readBarrier;
     }
 
-    /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
+    /** Writes to one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         return writes.write(Write.of(name, change, outcome));
     }
 
     /**
-     * Changes a document of the store without a look into the archive, and whatever the limits of its space: for the code
-     * that fetches documents from there.
+     * Writes to a document of the store without checking the archive, and without applying the limits of its space: for
+     * the code that fetches documents from the archive.
      */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writes.writeLocal(Write.of(name, change, outcome));
     }
 
     /**
-     * Changes documents, all or none, while no other change does. All must be in one group of the store; otherwise the
+     * Writes to documents atomically, while no other write changes them. All must be in one shard; otherwise, the
      * outcome receives a {@link DocumentException}, {@code CROSS_GROUP}.
      *
      * @param names all documents that {@code change} uses
-     * @param change makes the change, and returns the result for the outcome. It may be called several times, of which
-     *     the last counts, so it must have no other effects. When it throws, nothing has changed; the outcome receives
-     *     the exception if it is a {@link CaravanException}, or the change had to wait or passes a {@link
-     *     #readBarrier(ReadBarrier)}, otherwise this method throws it
-     * @return false when the change waits for documents from the archive: changes requested later may be made before it
+     * @param change makes the changes and returns the result for the outcome. It may be called several times, and only
+     *     the last call counts, so it must have no other effects. When it throws, nothing has changed. The outcome
+     *     receives the exception if it is a {@link CaravanException}, or if the write had to wait or passes a {@link
+     *     #readBarrier(ReadBarrier)}; otherwise, this method throws it
+     * @return false when the write waits for documents from the archive, or for a write that has reserved its names:
+     *     later writes may precede it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return writes.write(new Write<>(names, change, null, outcome));
     }
 
     /**
-     * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values
-     * ({@link EditedDocument#values}), and appends long JSON without keeping others waiting.
+     * Writes to documents as {@link #write(Collection, Function, Outcome)} does. The change may read values ({@link
+     * EditedDocument#values}), and may append long JSON without delaying other writes.
      *
-     * @throws Preparation.UnpreparedException when the change needs something that takes time: continue with {@link
+     * @throws Preparation.UnpreparedException when the change needs data that takes time to get: continue with {@link
      *     #writeWaiting}
      */
     public <T> boolean write(
@@ -262,14 +268,14 @@ public final class DocumentService implements AutoCloseable {
         return writes.write(new Write<>(names, change, preparation, outcome));
     }
 
-    /** Gets what an unprepared change lacked; for a thread that may wait. */
+    /** Gets the data that an unprepared write lacked; for a thread that may wait. */
     public void prepare(Preparation preparation) {
         preparation.prepare(reads);
     }
 
     /**
-     * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again,
-     * until it succeeds: after a few tries, other changes of the same documents wait for this one.
+     * Continues an unprepared write; for a thread that may wait. Reads the missing data and tries the write again,
+     * until nothing is missing. After a few tries, other writes to the same documents wait for this one.
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
@@ -280,11 +286,11 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Creates a document, unless it already exists as described. With a fork within a value this reads first, so it is
-     * for a thread that may wait; otherwise it may be called like any change.
+     * Creates a document, unless it already exists as described. A fork within a value first reads that value, and
+     * requires a thread that may wait; otherwise, this may be called like any write.
      *
-     * <p>Refusals are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE}, {@code
-     * FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
+     * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
+     * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
      */
     public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
@@ -294,8 +300,8 @@ public final class DocumentService implements AutoCloseable {
                 boundary = reads.value(point.source(), point.sequence().getAsLong());
             }
         } catch (DocumentException forbidden) {
-            // If the source cannot be read, it cannot be forked either: the change finds that again, unless another
-            // check fails first.
+            // If the source cannot be read, it cannot be forked either: the write finds the same problem, unless
+            // another check fails first.
         } catch (CaravanException refused) {
             outcome.failure(refused);
             return;
@@ -306,9 +312,9 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Appends to a document that exists.
+     * Appends to an existing document.
      *
-     * <p>Refusals are {@link DocumentException}s: {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code
+     * <p>Rejections are {@link DocumentException}s: {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code
      * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code SEQUENCE_CONFLICT}, {@code
      * PRODUCER_FENCED}, {@code PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
      */
@@ -317,7 +323,7 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The document, or null when there is none.
+     * Returns the document, or null if it does not exist.
      *
      * @throws DocumentException {@code GONE}
      */
@@ -326,19 +332,22 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The document as the store has accepted it, without a look into the archive: it may not be durable yet, and may
-     * have expired. Null when there is none, or it is deleted or being restored. Waits for no write.
+     * Returns the document as the store has accepted it, without checking the archive: it may not be durable yet, and
+     * may have expired. Null if it does not exist, is deleted, or is being restored. Waits for no write.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         return reads.peek(name);
     }
 
-    /** Whether the document was moved to another server, as the store has accepted it: those who ask for it are told. */
+    /** Whether the document was moved to another server, according to the writes that the store has accepted. */
     public boolean moved(DocumentName name) {
         return reads.moved(name);
     }
 
-    /** Length of the values that the document's own list retains, in bytes; without those that a fork shares. */
+    /**
+     * Returns the length of the values that the document's own list retains, in bytes, without those that a fork
+     * shares.
+     */
     public long bytes(DocumentName name, DocumentInfo info) {
         ListInfo list = store.info(info.id());
         if (list == null) {
@@ -350,7 +359,7 @@ public final class DocumentService implements AutoCloseable {
         return list.bytes() - timed * Timestamps.BYTES;
     }
 
-    /** When the document expires, in milliseconds since 1970, if it is not used until then. */
+    /** Returns the time at which the document expires unless it is used before, in milliseconds since 1970. */
     public OptionalLong deadlineMillis(DocumentInfo info) {
         return expiry.deadlineMillis(info.id(), info.attributes());
     }
@@ -361,24 +370,28 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Reads some of a document's values, as of one moment, and extends a sliding expiry.
+     * Reads a range of a document's values, as of one moment, and extends a sliding expiry.
      *
-     * @param choice chooses the range to read; may be called again when the document is trimmed meanwhile
-     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the read
+     * @param choice chooses the range to read; may be called again when the document is trimmed concurrently
+     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the
+     *     read
      */
     public void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         reads.read(name, choice, reader);
     }
 
-    /** The first value of a range that {@code choice} chooses, read as {@link #read} does; null when there is none. */
+    /**
+     * Returns the first value of the range that {@code choice} chooses, read as {@link #read} does; null if the range
+     * is empty.
+     */
     public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         SourceValue found = reads.value(name, choice);
         return found == null ? null : found.value();
     }
 
     /**
-     * Runs the action once, after the document's next change of any kind, or after a change of it failed. The change is
-     * then durable. To miss none, call this first, then read.
+     * Runs the action once, after the next write of any kind to the document, or after such a write failed. The write
+     * is then durable. To miss no write, call this first, then read.
      *
      * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
@@ -387,10 +400,10 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Goes through all documents in steps of any size. A document that exists all the while is on exactly one page.
+     * Scans all documents, page by page. A document that exists during the entire scan is on exactly one page.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
-     * @param limit greatest number of documents of the page, 1 or more; there may be fewer, even none
+     * @param limit maximum number of documents of the page, 1 or more; a page may have fewer, even none
      * @throws IllegalArgumentException when the cursor is below zero
      */
     public ScanPage scan(long cursor, int limit) {
@@ -399,8 +412,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The documents whose names are in one of {@link #STRIPES} parts, as accepted and in no order; without those that
-     * are deleted, expired or being restored. They may not be durable yet.
+     * Returns the documents of one stripe, as accepted and in no order, without those that are deleted, expired, or
+     * being restored. They may not be durable yet.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -409,10 +422,10 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Reads a whole document, with its attributes, as of one moment; all of it is durable. Does not extend a sliding
+     * Reads a complete document, with its attributes, as of one moment; all of it is durable. Does not extend a sliding
      * expiry.
      *
-     * @return false when there is no such document; the receiver has then not been called
+     * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the read
      */
     public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
@@ -428,9 +441,9 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Starts to restore a document that is too large for one change; waits until that is durable.
+     * Begins the restoration of a document that is too large for one write; waits until that is durable.
      *
-     * @param firstSequence sequence that the first value gets
+     * @param firstSequence sequence of the first value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
     public DocumentRestoration restoration(DocumentName name, long firstSequence) {
@@ -439,12 +452,12 @@ public final class DocumentService implements AutoCloseable {
         return new DocumentRestoration(this, name, id);
     }
 
-    /** The durable deletions that are not archived yet; those of one name, oldest first. */
+    /** Returns the durable deletions that are not archived yet; those of one name, oldest first. */
     public List<Deletion> pendingDeletions() {
         return deletions.pending();
     }
 
-    /** Whether a document of this name was deleted, durably or not, and that may not be archived yet. */
+    /** Whether a document of this name was deleted, durably or not, and its deletion may not be archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.isPending(name);
     }
@@ -453,40 +466,40 @@ public final class DocumentService implements AutoCloseable {
         deletions.archived(deletion);
     }
 
-    /** The spaces that the documents are in, with settings that hold for the changes of clients. */
+    /** Returns the spaces of the documents, whose settings apply to the writes of clients. */
     public Spaces spaces() {
         return spaces;
     }
 
-    /** Number of documents, including those that have expired or are kept for their forks. */
+    /** Returns the number of documents, including those that have expired or are kept for their forks. */
     public long documents() {
         return catalog.size();
     }
 
-    /** Reads of values since the start, whatever their number. */
+    /** Returns the number of reads since the start; a read of several values counts once. */
     public long reads() {
         return reads.count();
     }
 
-    /** Number of documents whose next change someone waits for. */
+    /** Returns the number of documents for whose next write an action waits. */
     public int tailedDocuments() {
         return tails.documents();
     }
 
     /**
-     * Why the store takes no writes, or null if it seems to: a {@link io.caravan.StoreFailedException}, or an {@link
-     * io.caravan.OutOfSpaceException} after which no write succeeded.
+     * Returns the reason why the store rejects writes, or null if it seems to accept them: a {@link
+     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write succeeded.
      */
     public @Nullable CaravanException trouble() {
         return writes.trouble();
     }
 
     /**
-     * Call this before each change on an event loop, on the loop's thread: the changes of one turn, over any protocol,
-     * share a force in each group of the store.
+     * Prepares for a write on an event loop; call this before each one, on the loop's thread. The writes of one turn,
+     * over any protocol, share an fsync in each shard.
      *
      * @param loop runs tasks on its own thread, after it has read from all connections
-     * @param names the documents that are to change
+     * @param names the documents of the write
      */
     public void willWrite(Executor loop, Collection<DocumentName> names) {
         int group = catalog.groups() == 1 || names.isEmpty()
@@ -521,7 +534,7 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Checks that documents of these names can be changed together.
+     * Checks that one write can change documents of these names together.
      *
      * @throws DocumentException {@code CROSS_GROUP}
      */
@@ -538,15 +551,15 @@ public final class DocumentService implements AutoCloseable {
         writes.requireHere(names);
     }
 
-    /** Number of groups of the store. */
+    /** Returns the number of shards of the store. */
     public int groups() {
         return catalog.groups();
     }
 
     /**
-     * How a group of the store lies on disk; see {@link ListStore#layout()}.
+     * Returns the layout of a shard on disk; see {@link ListStore#layout()}.
      *
-     * @param group from 0, below {@link #groups()}
+     * @param group the number of the shard, from 0, below {@link #groups()}
      */
     public StoreLayout layout(int group) {
         return store.groups().get(group).layout();

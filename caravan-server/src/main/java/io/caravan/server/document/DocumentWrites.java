@@ -31,14 +31,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of documents: fetches those that only the archive has, locks the names, runs the change, passes it to the
- * store as one batch, and notifies those who wait for it.
+ * Writes to documents: fetches documents that only the archive has, locks the names, runs the change, passes it to the
+ * store as one batch, and notifies the caller and the tails.
  */
 final class DocumentWrites {
-    /** Of a document's name, in that of its replacement. */
+    /** Maximum number of bytes of a document's name in the name of its replacement. */
     private static final int MAX_BESIDE_BYTES = DocumentName.MAX_BYTES - 64;
 
-    /** After so many tries that others got ahead of, a change has its names reserved. */
+    /** Number of tries that other writes may overtake before a write reserves its names. */
     private static final int TRIES = 3;
 
     private final Catalog catalog;
@@ -48,7 +48,7 @@ final class DocumentWrites {
     private final Spaces spaces;
     private final SpaceRules rules;
     private final Tails tails;
-    /** By the number of the store's group: one that has no space says nothing of the others. */
+    /** One for each shard: a shard that has no space says nothing about the others. */
     private final List<Trouble> troubles;
 
     private final Reservations reservations = new Reservations();
@@ -75,16 +75,15 @@ final class DocumentWrites {
     }
 
     /**
-     * A change, as {@link DocumentService#write} is given it.
+     * A write, with the arguments of {@link DocumentService#write}.
      *
-     * @param preparation null for a change that reads no values
+     * @param preparation null for a write that reads no values
      */
     record Write<T>(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             @Nullable Preparation preparation,
             Outcome<T> outcome) {
-        /** A change of one document. */
         static <T> Write<T> of(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
             return new Write<>(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
         }
@@ -167,7 +166,7 @@ final class DocumentWrites {
         });
     }
 
-    /** Runs part of a change on a thread that would lose what it throws. */
+    /** Runs part of a write on a thread that would lose an exception, and passes any exception to the outcome. */
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();
@@ -198,7 +197,7 @@ final class DocumentWrites {
         }
     }
 
-    /** Gets what the change lacks, and makes it; returns false when it lacks more. */
+    /** Prepares the write and runs it; returns false when it needs more data. */
     private boolean tried(Write<?> write) {
         if (write.preparation() != null) {
             write.preparation().prepare(reads);
@@ -212,8 +211,9 @@ final class DocumentWrites {
     }
 
     /**
-     * These documents and their sources, which their deletion would change. They are found before anything is locked,
-     * because a change that finds one missing must start again. For a single name that is rare, and looking costs more.
+     * Returns these documents and their sources, which a deletion of the documents would change. They are looked up
+     * before any lock is acquired, because a write that finds a name unlocked must start again. A single name rarely
+     * needs this, and the lookup would cost more than the retries.
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
@@ -234,9 +234,10 @@ final class DocumentWrites {
     }
 
     /**
-     * Makes the change.
+     * Locks the names and runs the write.
      *
-     * @param asked whether a client asks for it: then the rules of spaces may refuse it, and what changes nothing is a read
+     * @param asked whether a client requests it: then the rules of spaces may reject it, and a write that changes
+     *     nothing is a read
      */
     private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean asked) {
         ReadBarrier barrier = asked ? readBarrier : ReadBarrier.NONE;
@@ -263,7 +264,8 @@ final class DocumentWrites {
                     if (edits.deletions().isEmpty() || !noteDeletions) {
                         throw full;
                     }
-                    // A full store can still delete, but not record the deletion: the change is made again.
+                    // A full store can still delete, but not record the deletion: the write is repeated without the
+                    // record.
                     noteDeletions = false;
                     continue;
                 }
@@ -282,8 +284,8 @@ final class DocumentWrites {
     }
 
     /**
-     * A change of several documents is as durable as the strongest of their spaces wants it, and waits as long as the least
-     * patient of them lets it; but for a step of a document's way between two servers, on which what follows counts.
+     * Sets the strongest durability of the documents' spaces, and their shortest flush delay, or the server's if a
+     * document has no delay of its own. Not used for migration steps: later steps rely on them.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
         if (spaces.isEmpty()) {
@@ -353,7 +355,10 @@ final class DocumentWrites {
         }
     }
 
-    /** The name under which an import waits that is to replace a document: it is as likely as not in the same space. */
+    /**
+     * Returns the name that an import has until it replaces a document. It begins with the document's name, and is
+     * therefore usually in the same space.
+     */
     private DocumentName beside(DocumentName name) {
         byte[] whole = name.toBytes();
         byte[] kept = Arrays.copyOf(whole, Math.min(whole.length, MAX_BESIDE_BYTES));
@@ -369,7 +374,7 @@ final class DocumentWrites {
         }
     }
 
-    /** The group of the first name, which is that of all where they can be changed together. */
+    /** Returns the shard of the first name, which is that of all names that can be written together. */
     private int groupOf(Collection<DocumentName> names) {
         return catalog.groups() == 1 || names.isEmpty()
                 ? 0
@@ -377,8 +382,8 @@ final class DocumentWrites {
     }
 
     /**
-     * Passes on why nothing was changed. What is not the store's refusal tells what the documents are, as a read does: it
-     * waits until that is durable, and known not to be old.
+     * Reports why nothing was changed. A rejection that reveals the state of documents is like a read: it waits until
+     * that state is durable and known to be current.
      */
     private void refuse(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
         if (barrier != ReadBarrier.NONE && tellsWhatThereIs(refused)) {
@@ -391,7 +396,10 @@ final class DocumentWrites {
         }
     }
 
-    /** Limits of the store and of spaces, and the group that a name falls in, say nothing of a document. */
+    /**
+     * Whether a rejection reveals the state of documents. Limits of the store and of spaces, and the group of a name,
+     * do not.
+     */
     private static boolean tellsWhatThereIs(RuntimeException refused) {
         if (refused instanceof DocumentException about) {
             return switch (about.reason()) {
@@ -413,7 +421,7 @@ final class DocumentWrites {
         }
     }
 
-    /** Notifies the caller, and then those who wait for the documents to change. */
+    /** Notifies the caller, and then the tails of the documents. */
     private final class Completion<T> implements WriteCallback {
         private final Set<DocumentName> names;
         private final Trouble trouble;
@@ -422,10 +430,10 @@ final class DocumentWrites {
         private final ReadBarrier barrier;
 
         /**
-         * A change's completion.
+         * Creates the completion of a write.
          *
-         * @param done tells the outcome, once what the change has seen or done is durable
-         * @param barrier what that passes
+         * @param done reports to the outcome, once the state that the write has seen or made is durable
+         * @param barrier the barrier that the report passes
          */
         Completion(Set<DocumentName> names, Outcome<T> outcome, Runnable done, ReadBarrier barrier) {
             this.names = names;
@@ -457,9 +465,10 @@ final class DocumentWrites {
     }
 
     /**
-     * Why the store refuses writes, by the exceptions of those it refused: it has failed, which is final, or it is out
-     * of space. The latter ends with the next successful write, and also when none was refused for a while: clients
-     * that stopped writing because of it would otherwise never learn that there is space again. Thread-safe.
+     * The reason why the store rejects writes, derived from the exceptions of those it rejected: it has failed, which
+     * is final, or it is out of space. The latter ends with the next successful write, or 10 s after the last such
+     * rejection: clients that stopped writing because of it would otherwise never learn that space is available again.
+     * Thread-safe.
      */
     private static final class Trouble {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -476,7 +485,7 @@ final class DocumentWrites {
             }
         }
 
-        /** Records that a write was refused, for any reason. */
+        /** Records that a write was rejected, for any reason. */
         void refused(CaravanException problem) {
             if (problem instanceof OutOfSpaceException) {
                 outOfSpaceNanos = System.nanoTime();
@@ -486,7 +495,7 @@ final class DocumentWrites {
             }
         }
 
-        /** The {@link StoreFailedException} or {@link OutOfSpaceException}, or null when there is none. */
+        /** Returns the {@link StoreFailedException} or {@link OutOfSpaceException}, or null. */
         @Nullable
         CaravanException current() {
             CaravanException lasting = failed;

@@ -13,8 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within a change: its state after the change so far, and the operations on it. An expired document does
- * not exist, and any change deletes it.
+ * One document within a write: its state after the edits so far, and the operations on it. An expired document does not
+ * exist, and any write deletes it.
  */
 public final class EditedDocument {
     private final DocumentEdits edits;
@@ -22,19 +22,19 @@ public final class EditedDocument {
     private final DocumentEdit edit;
     private final Expiry expiry;
     private final @Nullable DocumentState before;
-    /** The values that the change has appended, which are the last of the document. */
+    /** The values that the write has appended, which are the last ones of the document. */
     private List<byte[]> appended = List.of();
 
-    /** What the change makes of the document's size; null in no space. */
+    /** The effect of the write on the document's size; null if the document is in no space. */
     private final @Nullable SizeChange size;
 
-    /** Which of the values have a time, after the change so far. */
+    /** The ranges of values that have a time, after the edits so far. */
     private Timestamps timestamps;
 
     private boolean used;
-    /** Whether another name has the document now. */
+    /** Whether the document now has another name. */
     private boolean handedOver;
-    /** Whether the change may be made of a document that is being moved. */
+    /** Whether the write may change a document that is being moved. */
     private boolean ofTheMove;
 
     EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry, @Nullable Space space) {
@@ -53,22 +53,22 @@ public final class EditedDocument {
         return name;
     }
 
-    /** What the change makes of the document's size so far; null in no space. */
+    /** Returns the effect of the edits so far on the document's size; null if the document is in no space. */
     @Nullable
     SizeChange size() {
         return size;
     }
 
-    /** The document's own list as the change so far leaves it; null when there is no document. */
+    /** Returns the document's own list after the edits so far; null if the document does not exist. */
     @Nullable
     DocumentState list() {
         return edit.state();
     }
 
-    /** When values came. */
+    /** The arrival of values. */
     private enum Came {
         NOW,
-        /** To another store, or to this one before: when is not known. */
+        /** The values arrived earlier, here or in another store, at an unknown time. */
         BEFORE
     }
 
@@ -99,7 +99,7 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /** Replaces all attributes, but for those that tell how the values are stored. */
+    /** Replaces all attributes except the one that describes how the values are stored. */
     private void set(DocumentAttributes attributes) {
         edit.attributes(attributes.withTimestamps(timestamps).raw());
     }
@@ -113,7 +113,7 @@ public final class EditedDocument {
     }
 
     /**
-     * The document, or null when there is none.
+     * Returns the document, or null if it does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#RESTORING}
      */
@@ -122,7 +122,7 @@ public final class EditedDocument {
         return info == null ? null : visible(name, info);
     }
 
-    /** The document, if it is visible. */
+    /** Returns the document if it is visible; throws otherwise. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
             throw new DocumentException(
@@ -143,7 +143,9 @@ public final class EditedDocument {
         return info;
     }
 
-    /** The document, even if it is only kept for its forks. */
+    /**
+     * Returns the document, or null; also one that is deleted but kept for its forks, being restored, or a redirect.
+     */
     @Nullable
     DocumentInfo evenDeleted() {
         DocumentState state = edit.state();
@@ -156,7 +158,7 @@ public final class EditedDocument {
                         DocumentAttributes.of(state.attributes()));
     }
 
-    /** The document with its own list at these sequences. */
+    /** Returns the document whose own list has these sequences. */
     static DocumentInfo info(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
         long base = attributes.base();
         Fork fork = attributes.fork();
@@ -164,29 +166,29 @@ public final class EditedDocument {
         return new DocumentInfo(id, first, base + ownNext, attributes);
     }
 
-    /** Creates the document, empty; there must be none. */
+    /** Creates the document, empty; none may exist. */
     void create(DocumentAttributes attributes) {
         used = true;
         set(attributes);
     }
 
     /**
-     * Appends values, and creates the document when there is none.
+     * Appends values, and creates the document if it does not exist.
      *
-     * @return the sequence of the first one
+     * @return the sequence of the first value
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
         return append(values, false, Came.NOW);
     }
 
-    /** As {@link #append(List)}, of values that an archive has. */
+    /** Appends values from an archive, like {@link #append(List)}. */
     public long appendArchived(List<byte[]> values) {
         return append(values, false, Came.BEFORE);
     }
 
     /**
-     * As {@link #append(List)}.
+     * Appends values, like {@link #append(List)}.
      *
      * @param valid whether the values are known to be JSON if the document requires it
      */
@@ -227,11 +229,11 @@ public final class EditedDocument {
     }
 
     /**
-     * Values of the document after the change so far; reading them extends a sliding expiry. Only in a change with a
-     * {@link Preparation}, and empty as long as that lacks them: the change is then made again.
+     * Returns values of the document after the edits so far, and extends a sliding expiry. Requires a write with a
+     * {@link Preparation}. The result is empty while the preparation lacks the values: the write is then repeated.
      *
      * @param range within the document
-     * @throws IllegalArgumentException when the change reads more than it may
+     * @throws IllegalArgumentException when the write reads more than it may
      */
     public List<byte[]> values(SequenceRange range) {
         Preparation preparation =
@@ -258,8 +260,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Drops all values before {@code sequence}; all of them if the document ends before it. The document stays, and its
-     * next sequence does not change. Does nothing when there is no document.
+     * Drops all values before {@code sequence}; all values if the document ends before it. The document remains, and
+     * its next sequence does not change. Does nothing if the document does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#HAS_FORKS}
      */
@@ -284,7 +286,7 @@ public final class EditedDocument {
         }
     }
 
-    /** Drops all values before {@code sequence} of a document without forks, which may be invisible yet. */
+    /** Drops all values before {@code sequence} of a document without forks, which may still be invisible. */
     void dropBefore(long sequence, DocumentAttributes attributes) {
         Fork fork = attributes.fork();
         if (fork != null) {
@@ -294,8 +296,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Drops the values before {@code sequence} because a space does not retain them. What an import has brought is then
-     * no whole copy of its origin.
+     * Drops the values before {@code sequence} because a space does not retain them. If an import does this, the
+     * document is no longer a complete copy of its origin, and the origin is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
         boolean incomplete = edits.carried() && attributes.origin() != null;
@@ -307,17 +309,17 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes the document. One that has forks becomes invisible immediately, and its values are deleted with the last
-     * fork.
+     * Deletes the document. A document with forks becomes invisible immediately, and its values are deleted with its
+     * last fork.
      *
-     * @return false when there was none
+     * @return false if it did not exist
      * @throws DocumentException {@link Reason#GONE}
      */
     public boolean delete() {
         return delete(true);
     }
 
-    /** Deletes the document as {@link #delete} does, but leaves it in the archive. */
+    /** Deletes the document as {@link #delete} does, but keeps it in the archive. */
     public boolean deleteUnnoted() {
         return delete(false);
     }
@@ -362,7 +364,9 @@ public final class EditedDocument {
         countForks(1);
     }
 
-    /** A deleted document is removed with its last fork, and perhaps its own source too. */
+    /**
+     * Decrements the number of forks. A deleted document is removed with its last fork, and its own source may follow.
+     */
     private void forkRemoved() {
         DocumentInfo left = countForks(-1);
         if (left.attributes().deleted() && left.attributes().forks() == 0) {
@@ -382,7 +386,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Replaces the attributes, and creates the document when there is none.
+     * Replaces the attributes, and creates the document if it does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}
      */
@@ -392,7 +396,7 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /** Stores when the values came; does not extend a sliding expiry. */
+    /** Stores the arrival times of the values; does not extend a sliding expiry. */
     void ages(DocumentInfo info, Ages ages) {
         set(info.attributes().withAges(ages));
     }
@@ -409,11 +413,11 @@ public final class EditedDocument {
     }
 
     /**
-     * Creates the document from an archive; there must be none.
+     * Creates the document from an archive; none may exist.
      *
-     * @param attributes of which only the portable ones are used
-     * @param mark what the archive has of it, or null to make it a new document
-     * @param firstSequence sequence that the first value gets
+     * @param attributes only the portable ones are used
+     * @param mark the document's state in the archive, or null to make it a new document
+     * @param firstSequence sequence of the first value
      * @throws DocumentException {@link Reason#EXISTS}, {@link Reason#GONE}, {@link Reason#RESTORING}
      */
     public void restore(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence, List<byte[]> values) {
@@ -444,7 +448,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values that {@link DocumentImport} brings, and sets what the document is; creates it when there is none.
+     * Appends values of a {@link DocumentImport}, and sets the attributes; creates the document if it does not exist.
      *
      * @return the document's id
      * @throws DocumentException {@link Reason#NOT_JSON}
@@ -459,9 +463,9 @@ public final class EditedDocument {
     }
 
     /**
-     * Brings a document up to date that {@link DocumentImport} has brought.
+     * Updates a document that a {@link DocumentImport} has created.
      *
-     * @param portable what it is now, elsewhere
+     * @param portable its current attributes at the origin
      * @throws DocumentException {@link Reason#NOT_JSON}, {@link Reason#HAS_FORKS}
      */
     void bringOn(DocumentAttributes attributes, List<byte[]> values, DocumentAttributes portable, long firstSequence) {
@@ -470,14 +474,14 @@ public final class EditedDocument {
     }
 
     /**
-     * Another document, in which an import that is to replace this one comes: its name is derived from this one's, and in
-     * the same group. Nobody sees it before it takes this one's place.
+     * Returns the document that holds an import until it replaces this one. Its name is derived from this document's
+     * name, and is in the same shard. It is invisible until it replaces this document.
      */
     EditedDocument beside() {
         return edits.beside(name);
     }
 
-    /** Deletes the document, and has another one, which nobody sees yet, take its place. */
+    /** Deletes the document, and replaces it with another one, which is still invisible. */
     void replaceBy(EditedDocument other, DocumentAttributes made) {
         edits.carry();
         DocumentState taken = Objects.requireNonNull(other.edit.state());
@@ -497,14 +501,14 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Changes what its move has made of the document, which is fenced before or after. */
+    /** Sets attributes in a step of the document's move; the document is fenced before or after the step. */
     void moveTo(DocumentAttributes attributes) {
         ofTheMove = true;
         edits.carry();
         set(attributes);
     }
 
-    /** Leaves a redirect in the place of the document. */
+    /** Deletes the document, and leaves a redirect in its place. */
     void moveAway(DocumentInfo info, Whereabouts to) {
         ofTheMove = true;
         edits.carry();
@@ -524,7 +528,7 @@ public final class EditedDocument {
         }
     }
 
-    /** Checks that the document was not being moved elsewhere before the change. */
+    /** Checks that the document was not being moved to another server before the write. */
     void requireNoFence() {
         Fence fence = before == null
                 ? null
@@ -549,7 +553,10 @@ public final class EditedDocument {
         return id;
     }
 
-    /** Deletes a document that is being restored, if it is still there; a redirect in its place is one again. */
+    /**
+     * Deletes a document that is being restored or imported, if it still exists, and reinstates the redirect that it
+     * replaced.
+     */
     boolean abortRestoring(long id) {
         DocumentInfo info = evenDeleted();
         boolean there = info != null && info.id() == id && info.attributes().restoring();

@@ -8,15 +8,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When documents expire. A fixed time is kept with the document, and compared with the wall clock. A sliding expiry is
- * kept as its length; the last read or write of the document is kept here, in memory, by a clock that nobody sets. A
- * restart counts as a read of every document, so that none expires early.
+ * The expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For a
+ * sliding expiry, the document stores the duration; the time of its last read or write is kept here, in memory, on a
+ * monotonic clock. A restart counts as a read of every document, so that none expires early.
  */
 final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /** When documents with a sliding expiry were last used, by id, in nanoseconds of {@code nanoTime}. */
+    /** The last use of documents with a sliding expiry, by id, in nanoseconds of {@code nanoTime}. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {
@@ -25,12 +25,11 @@ final class Expiry {
         this.startedNanos = nanoTime.getAsLong();
     }
 
-    /** The current time in milliseconds since 1970. */
     long nowMillis() {
         return clock.millis();
     }
 
-    /** When the document expires, in milliseconds since 1970, if it is not used until then. */
+    /** Returns the time at which the document expires unless it is used before, in milliseconds since 1970. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();
         return ttl.isEmpty()
@@ -38,13 +37,16 @@ final class Expiry {
                 : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
     }
 
-    /** Time left of a sliding expiry; zero or less when it is over. */
+    /** Returns the remaining time of a sliding expiry; zero or less once it is over. */
     private long leftMillis(long id, long ttlSeconds) {
         long unusedNanos = nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos);
         return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);
     }
 
-    /** One that is being moved does not: its copy does, at the other server. */
+    /**
+     * Whether the document has expired. One that is being moved does not expire here: its copy does, at the other
+     * server.
+     */
     boolean expired(long id, DocumentAttributes attributes) {
         if (!attributes.expires() || attributes.fenced()) {
             return false;
@@ -64,7 +66,7 @@ final class Expiry {
         }
     }
 
-    /** Removes a deleted document. */
+    /** Discards the last use of a deleted document. */
     void forget(long id) {
         lastUse.remove(id);
     }

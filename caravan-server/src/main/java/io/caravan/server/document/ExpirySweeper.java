@@ -15,9 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, to free their space; they are invisible already. Drops values that are older than their
- * document's space retains them, which its appends do as well. It goes through all documents again and again, in steps
- * that are short however many there are.
+ * Deletes expired documents, which are already invisible, to free their space. Also drops values that are older than
+ * their document's space retains, as appends do. It repeatedly sweeps all documents, in short steps of one stripe each.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
@@ -32,9 +31,9 @@ final class ExpirySweeper implements AutoCloseable {
     private int stripe;
 
     /**
-     * Makes a sweeper that has not started.
+     * Creates a sweeper that has not started.
      *
-     * @param cycle how long one pass over all documents takes
+     * @param cycle duration of one pass over all documents
      */
     ExpirySweeper(
             Catalog catalog,
@@ -75,7 +74,7 @@ final class ExpirySweeper implements AutoCloseable {
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /** A document that is kept for its forks is deleted with the last of them. */
+    /** Whether the document can expire. A document that is kept for its forks is deleted with the last of them. */
     private static boolean expiring(DocumentAttributes attributes) {
         return attributes.expires() && !attributes.deleted();
     }
@@ -115,7 +114,7 @@ final class ExpirySweeper implements AutoCloseable {
         }));
     }
 
-    /** Any change of an expired document deletes it. */
+    /** Deletes an expired document, which any write to it does. */
     private void delete(DocumentName name) {
         documents.write(name, EditedDocument::name, new Outcome<DocumentName>() {
             @Override

@@ -4,11 +4,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Keeps changes from a document that is being moved. Stored with the document, as the holder in 8 bytes, big-endian, and
+ * Blocks writes to a document that is being moved. Stored with the document, as the holder in 8 bytes, big-endian, and
  * the text of {@code to}.
  *
- * @param holder distinguishes runs of a move: only the last one that has fenced the document may go on with it
- * @param to where the document goes
+ * @param holder identifies a run of a move: only the last run that fenced the document may continue the move
+ * @param to the server to which the document moves
  */
 record Fence(long holder, Whereabouts to) {
     byte[] encode() {

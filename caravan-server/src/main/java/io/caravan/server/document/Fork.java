@@ -4,15 +4,16 @@ import io.caravan.catalog.DocumentName;
 import java.nio.ByteBuffer;
 
 /**
- * Where a document was forked off another one. It shares the source's values before {@code sequence}, which stay in the
- * source's list, and has its own from there on. A source cannot be trimmed, and keeps its values, while it has forks.
+ * The point at which a document was forked from another one. The fork shares the source's values before {@code
+ * sequence}, which stay in the source's list, and has its own values from there on. While a source has forks, it cannot
+ * be trimmed and keeps its values.
  *
  * <p>Encoded as sequence, part and first sequence, in 8 bytes each, and the source's name.
  *
  * @param source the source's name
  * @param sequence sequence of the first value that the fork does not share
- * @param part how much more was requested: messages when the document is JSON, which {@code sequence} already includes,
- *     or bytes of the next value, which are then the fork's first own value
+ * @param part requested additional data: messages of a JSON document, which {@code sequence} already includes, or bytes
+ *     of the next value, which are then the fork's first own value
  * @param firstSequence sequence of the first shared value that the fork retains
  */
 record Fork(DocumentName source, long sequence, long part, long firstSequence) {

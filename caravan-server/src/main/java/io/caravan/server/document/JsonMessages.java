@@ -16,13 +16,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a JSON document. Each is one value: a JSON text, kept byte for byte as it was sent, and nested at
- * most {@value #MAX_DEPTH} deep. Numbers, names and strings may be as long as the text: none is converted here.
+ * The messages of a JSON document. Each is one value: a JSON text, stored byte for byte as it was sent, and nested at
+ * most {@value #MAX_DEPTH} deep. Numbers, names, and strings may be as long as the text, because none is converted
+ * here.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
-    /** A parser keeps the names that it meets for the others of its factory, so a factory is given up after so much. */
+    /** Parsed bytes after which a factory is replaced: its parsers keep all names that they read in a shared table. */
     private static final long FACTORY_BYTES = 4L * 1024 * 1024;
 
     private static volatile Factory current = new Factory();
@@ -43,7 +44,7 @@ public final class JsonMessages {
         private final AtomicLong bytes = new AtomicLong();
     }
 
-    /** The factory of the next parser. */
+    /** Returns the factory for the next parser. */
     static JsonFactory factory() {
         return current.json;
     }
@@ -59,7 +60,7 @@ public final class JsonMessages {
     private JsonMessages() {}
 
     /**
-     * The messages of a body: the elements of an array, or the single value of any other body.
+     * Returns the messages of a body: the elements of an array, or the single value of any other body.
      *
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
@@ -70,8 +71,8 @@ public final class JsonMessages {
     }
 
     /**
-     * Passes on the messages of a body, as defined by {@link #split}. If the body turns out not to be JSON, those
-     * before the error have been passed on.
+     * Passes the messages of a body, as defined by {@link #split}, to an action. If the body turns out not to be JSON,
+     * the messages before the error have been passed.
      *
      * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}
@@ -95,14 +96,14 @@ public final class JsonMessages {
         }
     }
 
-    /** The bytes of the value that begins at the parser's token. */
+    /** Returns the bytes of the value that begins at the parser's token. */
     private static byte[] message(JsonParser parser, byte[] body) throws IOException {
         int from = (int) parser.currentTokenLocation().getByteOffset();
         finishValue(parser);
         return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
     }
 
-    /** The body less the white space around it. */
+    /** Returns the body without surrounding white space. */
     private static byte[] stripped(byte[] body) {
         int from = 0;
         int to = body.length;
@@ -124,7 +125,7 @@ public final class JsonMessages {
             throw new IllegalArgumentException("it ends before a value");
         }
         parser.skipChildren();
-        // Or the parser would read the rest of a string, number or word, and find its errors, only later.
+        // Otherwise, the parser reads the rest of a string, number, or word, and finds its errors, only later.
         parser.finishToken();
     }
 

@@ -6,22 +6,23 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a
- * group, and share a force, which the loop makes itself when nobody else writes. Used only on the loop.
+ * The writes of an event loop in one turn, in which it reads from all connections with input. They form a write group
+ * in each shard, and share an fsync, which the loop performs itself if no other thread writes. Used only on the loop's
+ * thread.
  */
 final class LoopTurn {
     private final List<ListStore> groups;
     private final Executor loop;
-    /** By the number of the store's group; null where nothing was written in this turn. */
+    /** The open write groups, one for each shard; null if this turn has not written to the shard. */
     private final ListStore.@Nullable Group[] open;
-    /** How many there are. */
+
     private int opened;
 
     /**
-     * Makes the turns of a loop.
+     * Creates the turns of a loop.
      *
-     * @param groups those of the store
-     * @param loop runs tasks of its own thread after it has read from all connections
+     * @param groups the shards of the store
+     * @param loop runs tasks on its own thread after it has read from all connections
      */
     LoopTurn(List<ListStore> groups, Executor loop) {
         this.groups = groups;
@@ -29,7 +30,7 @@ final class LoopTurn {
         this.open = new ListStore.@Nullable Group[groups.size()];
     }
 
-    /** Call this before each change of documents of a group. */
+    /** Opens a write group; call this before each write to documents of a shard. */
     void willWrite(int group) {
         if (open[group] == null) {
             if (opened == 0) {
@@ -40,7 +41,10 @@ final class LoopTurn {
         }
     }
 
-    /** Changes of several groups are flushed side by side by the stores' threads, and not one after the other here. */
+    /**
+     * Closes the write groups. The stores' threads flush those of several shards in parallel, instead of this thread
+     * one after another.
+     */
     private void end() {
         boolean one = opened == 1;
         opened = 0;

@@ -2,7 +2,7 @@ package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
 
-/** The document is at another server now. */
+/** The document has moved to another server. */
 public final class MovedException extends DocumentException {
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +13,6 @@ public final class MovedException extends DocumentException {
         this.to = to;
     }
 
-    /** Where it is. */
     public Whereabouts to() {
         return to;
     }

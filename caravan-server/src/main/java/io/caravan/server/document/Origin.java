@@ -5,12 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.ByteBuffer;
 
 /**
- * The document of another store that a document is a copy of.
+ * The document of another store of which a document is a copy.
  *
  * <p>Encoded as {@code brought} in 8 bytes, big-endian, then the identity as text.
  *
  * @param identity the {@link DocumentService#identity} of the other document
- * @param brought the values before this sequence came from there, those that were trimmed since included
+ * @param brought the values before this sequence were copied from there, including those that have since been trimmed
  */
 public record Origin(String identity, long brought) {
     /** Maximum length of an identity, in characters. */

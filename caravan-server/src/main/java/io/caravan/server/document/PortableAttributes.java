@@ -12,19 +12,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a document is beside its values, in a form for other servers, of what is valid there: by name a number, or bytes.
- * What comes in that form is checked, because it comes from anybody who may write. No attribute may be longer than one
- * that a document can get otherwise, so that there is room for what the store and the archive add of their own.
+ * A document's attributes in a form for other servers, limited to those that are meaningful there: names mapped to
+ * numbers or bytes. Input is validated, because any client with write permission can send it. No attribute may be
+ * longer than other writes can make it, which leaves space for the attributes that the store and the archive add.
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
-    /** As much as an append over HTTP can set. */
+    /** The maximum that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * Addition.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}
 
-    /** A document's attributes by name: each is a {@link Long} or an array of bytes. */
+    /** Returns a document's attributes by name: each is a {@link Long} or an array of bytes. */
     public static Map<String, Object> of(DocumentAttributes attributes) {
         Map<String, Object> portable = new LinkedHashMap<>();
         attributes
@@ -42,7 +42,10 @@ public final class PortableAttributes {
         return ByteBuffer.wrap(value).getLong();
     }
 
-    /** Attributes as fields of JSON: numbers, texts, and, where bytes are no text, Base64 in a field {@code nameBase64}. */
+    /**
+     * Returns the attributes as JSON fields: numbers, texts, and Base64 in a field {@code nameBase64} if the bytes are
+     * not text.
+     */
     public static Map<String, Object> asJson(Map<String, Object> portable) {
         Map<String, Object> fields = new LinkedHashMap<>();
         portable.forEach((name, value) -> {
@@ -58,7 +61,7 @@ public final class PortableAttributes {
     }
 
     /**
-     * The attributes that fields of JSON stand for, by name: each is a {@link Long} or an array of bytes.
+     * Returns the attributes that JSON fields represent, by name: each is a {@link Long} or an array of bytes.
      *
      * @throws IllegalArgumentException when a field is neither a number nor a text
      */
@@ -81,9 +84,9 @@ public final class PortableAttributes {
     }
 
     /**
-     * The attributes that these name; numbers are in decimal digits.
+     * Parses attributes given by name; numbers are in decimal digits.
      *
-     * @throws IllegalArgumentException when one is not known, or its value makes no sense
+     * @throws IllegalArgumentException when a name is unknown, or its value invalid
      */
     public static DocumentAttributes parse(Map<String, byte[]> given) {
         DocumentAttributes attributes = DocumentAttributes.of(Attributes.EMPTY);

@@ -13,41 +13,41 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a change needs that takes time to get, and so must be there before its names are locked: values that it reads,
- * and whether long values are JSON.
+ * The data that a write needs before its names are locked, because it takes time to get: values that it reads, and
+ * whether long values are JSON.
  *
- * <p>A change is tried. What it lacks is noted, and the try is given up ({@link UnpreparedException}). {@link #prepare}
- * gets what was noted, on a thread that may wait, and the change is tried again. A document's values never change as
- * long as it keeps its id, so copies stay valid, and the next try lacks only what was appended meanwhile. One thread at
- * a time.
+ * <p>The write is tried. Data that it lacks is recorded, and the try is abandoned ({@link UnpreparedException}). {@link
+ * #prepare} gets the recorded data, on a thread that may wait, and the write is tried again. A document's values never
+ * change while it keeps its id, so copies stay valid, and the next try lacks only values appended since. Used by one
+ * thread at a time.
  */
 public final class Preparation {
-    /** JSON of up to this length in all is parsed right away, wherever the change is tried. */
+    /** JSON of up to this total length is parsed immediately, wherever the write is tried. */
     static final int SHORT_JSON_BYTES = 16 * 1024;
-    /** Memory of a value besides its bytes, about. */
+    /** The approximate memory overhead of a value. */
     private static final int VALUE_OVERHEAD_BYTES = 24;
 
     private final long maxBytes;
-    /** By document id and first sequence. */
+    /** Copied values, by document id and first sequence. */
     private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
 
     private long copiedBytes;
-    /** Results of validation by the identity of the list of values; empty for one that is JSON. */
+    /** Results of validation, by the identity of the list of values; empty for JSON. */
     private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
 
     private final List<Range> missingValues = new ArrayList<>(0);
     private final List<Unchecked> unchecked = new ArrayList<>(0);
-    // Of the current try.
+    // Counters of the current try.
     private long readBytes;
     private long shortJsonBytes;
 
-    /** Part of a document that is to be copied. */
+    /** The part of a document to copy. */
     private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
 
     /** Values that must be JSON. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
-    /** A change was given up, because it needs more than its preparation has. Nothing has changed. */
+    /** A write was abandoned, because it needs more than its preparation has. Nothing has changed. */
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -57,21 +57,22 @@ public final class Preparation {
     }
 
     /**
-     * Makes an empty preparation.
+     * Creates an empty preparation.
      *
-     * @param maxBytes limit for the values that the change reads, each counted with {@value #VALUE_OVERHEAD_BYTES} bytes more
+     * @param maxBytes limit for the values that the write reads, each counted with {@value #VALUE_OVERHEAD_BYTES} bytes
+     *     more
      */
     public Preparation(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
-    /** Memory that the copied values take, about. */
+    /** Returns the approximate memory of the copied values, in bytes. */
     public long copiedBytes() {
         return copiedBytes;
     }
 
     /**
-     * Tries the change.
+     * Tries the write.
      *
      * @throws UnpreparedException when it needs more, whatever its result
      */
@@ -96,9 +97,9 @@ public final class Preparation {
     }
 
     /**
-     * Values of a document of the store; none when they have yet to be copied.
+     * Returns values of a document of the store; none if they have yet to be copied.
      *
-     * @throws IllegalArgumentException when the change reads too much
+     * @throws IllegalArgumentException when the write reads too much
      */
     List<byte[]> values(DocumentName name, long documentId, SequenceRange range) {
         List<byte[]> found = List.of();
@@ -116,7 +117,7 @@ public final class Preparation {
         return found;
     }
 
-    /** What was copied from this sequence on. */
+    /** Returns the copied values starting at this sequence. */
     private List<byte[]> copied(long documentId, long from) {
         Map<Long, TreeMap<Long, List<byte[]>>> all = copies;
         TreeMap<Long, List<byte[]>> ranges = all == null ? null : all.get(documentId);
@@ -138,7 +139,7 @@ public final class Preparation {
         return joined;
     }
 
-    /** Notes a missing range; joins it to the last one if it continues that. */
+    /** Records a missing range; merges it with the last one if it continues that. */
     private void lacks(Range range) {
         int last = missingValues.size() - 1;
         Range before = last < 0 ? null : missingValues.get(last);
@@ -154,9 +155,9 @@ public final class Preparation {
     }
 
     /**
-     * Counts values that the change reads.
+     * Counts values that the write reads.
      *
-     * @throws IllegalArgumentException when they are too many
+     * @throws IllegalArgumentException when they exceed the limit
      */
     void read(List<byte[]> values) {
         for (byte[] value : values) {
@@ -173,7 +174,7 @@ public final class Preparation {
     }
 
     /**
-     * Validates short values; long ones are noted, for {@link #prepare} to validate.
+     * Validates short values; records long ones, which {@link #prepare} validates.
      *
      * @throws DocumentException {@code NOT_JSON}
      */
@@ -195,10 +196,10 @@ public final class Preparation {
         }
     }
 
-    /** Gets what the last try lacked; for a thread that may wait. */
+    /** Gets the data that the last try lacked; for a thread that may wait. */
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
-            // Some have been trimmed since; what is left is copied again.
+            // Some values have been trimmed since; the remaining ones are copied again.
             copies = null;
             copiedBytes = 0;
         }
@@ -241,7 +242,7 @@ public final class Preparation {
         checked.put(of.values(), problem);
     }
 
-    /** Keeps the values of a range. */
+    /** Collects the values of a range. */
     private final class Copier implements DocumentReader {
         private final long mostBytes;
         private final List<byte[]> values = new ArrayList<>();

@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The last append of each producer of a document, in the order of these appends. Immutable.
  *
- * <p>Bounded, because it is written again with each append: beyond {@value #MAX_BYTES} bytes, the producers whose last
- * appends are oldest are forgotten. A forgotten producer counts as new: it must start at sequence 0.
+ * <p>Bounded, because each append rewrites it: above {@value #MAX_BYTES} bytes, the producers with the oldest last
+ * appends are discarded. A discarded producer counts as new: it must start at sequence 0.
  *
  * <p>Encoded as, for each: epoch and sequence in 8 bytes each, the length of the id in 2, the id in UTF-8.
  */
 final class Producers {
     static final Producers NONE = new Producers(List.of());
-    /** Maximum length, encoded. */
+    /** Maximum encoded length, in bytes. */
     static final int MAX_BYTES = 8 * 1024;
 
     private final List<Producer> stamps;
@@ -55,7 +55,7 @@ final class Producers {
         return 2 * Long.BYTES + Short.BYTES + stamp.id().getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** The last append of this producer, or null when none is known. */
+    /** Returns the last append of this producer, or null if none is known. */
     @Nullable
     Producer find(String id) {
         for (Producer stamp : stamps) {
@@ -66,7 +66,7 @@ final class Producers {
         return null;
     }
 
-    /** These, after an append. */
+    /** Returns these producers after an append. */
     Producers with(Producer last) {
         List<Producer> after = new ArrayList<>(stamps);
         after.removeIf(stamp -> stamp.id().equals(last.id()));

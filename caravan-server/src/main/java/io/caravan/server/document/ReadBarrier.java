@@ -6,26 +6,27 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What a read passes before it looks at documents, so that it shows all that was acknowledged before it was asked for. A
- * store alone always does; a host of a cluster may have been replaced as the leader without knowing it. Thread-safe.
+ * A condition that reads pass before they access documents, so that they reflect every write acknowledged before their
+ * request. A standalone store always satisfies it; a cluster node may have been replaced as the leader without knowing
+ * it. Thread-safe.
  */
 @FunctionalInterface
 public interface ReadBarrier {
-    /** Nothing is waited for. */
+    /** A barrier that does not wait. */
     ReadBarrier NONE = (read, refused) -> read.run();
 
     /**
-     * Runs one of the two, once: now, or later on a thread that must not be blocked.
+     * Calls one of the two, once: now, or later on a thread that must not be blocked.
      *
-     * @param read may begin
-     * @param refused is told why a read might show what is old
+     * @param read starts the read
+     * @param refused receives the reason why a read might be stale
      */
     void pass(Runnable read, Consumer<UnconfirmedReadException> refused);
 
     /**
-     * A barrier that waits for a confirmation.
+     * Creates a barrier that waits for a confirmation.
      *
-     * @param confirmation begins one; its failure is the reason for a refusal
+     * @param confirmation begins one; its failure is the reason for a rejection
      */
     static ReadBarrier of(Supplier<? extends CompletionStage<?>> confirmation) {
         return (read, refused) -> {
@@ -49,7 +50,7 @@ public interface ReadBarrier {
         };
     }
 
-    /** A read was refused, because it might have shown what is old. */
+    /** A read was rejected, because its result might have been stale. */
     final class UnconfirmedReadException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

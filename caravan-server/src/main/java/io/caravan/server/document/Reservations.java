@@ -11,18 +11,19 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Names that are reserved for one change while it is prepared. Other changes of them are deferred, without a thread, so
- * that they cannot overtake it for ever. This ensures progress only: consistency comes from locking the names.
+ * Names that are reserved for one write while it is prepared. Other writes to them are deferred, without blocking a
+ * thread, so that they cannot overtake it indefinitely. This ensures progress only: consistency comes from locking the
+ * names.
  */
 final class Reservations {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
-    /** The deferred changes, by the reserved name that they wait for. */
+    /** The deferred writes, by the reserved name that they wait for. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
-    /** Whether there are any; spares most changes the lock. */
+    /** Whether any names are reserved; spares most writes the lock. */
     private volatile boolean any;
 
-    /** Defers a change if one of its names is reserved, and returns whether it did. */
+    /** Defers a write if one of its names is reserved, and returns whether it did. */
     boolean defer(Collection<DocumentName> names, Runnable change) {
         if (!any) {
             return false;
@@ -42,7 +43,7 @@ final class Reservations {
         }
     }
 
-    /** Reserves names; waits while others have reserved some of them. */
+    /** Reserves names; waits while other writes have reserved some of them. */
     void reserve(Set<DocumentName> names) {
         lock.lock();
         try {
@@ -56,7 +57,7 @@ final class Reservations {
         }
     }
 
-    /** Releases the names, and runs the changes deferred for them. */
+    /** Releases the names, and runs the writes deferred for them. */
     void release(Set<DocumentName> names) {
         List<Runnable> changes = new ArrayList<>();
         lock.lock();

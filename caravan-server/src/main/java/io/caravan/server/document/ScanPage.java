@@ -4,9 +4,9 @@ import io.caravan.catalog.DocumentName;
 import java.util.List;
 
 /**
- * Some of the documents of a server.
+ * One page of a scan of the documents.
  *
- * @param next where to continue, 0 when these were the last
+ * @param next the cursor of the next page; 0 if this is the last one
  * @param documents in no order
  */
 public record ScanPage(long next, List<Found> documents) {

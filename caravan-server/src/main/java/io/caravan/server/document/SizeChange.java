@@ -9,18 +9,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a change makes of the size of a document in a space. Sequences are those of the document's own list. The store is
- * asked for what lies in it only when something was dropped, or a limit needs it. Used under the lock of the document's
- * name, until the change is committed.
+ * The effect of a write on the size of a document in a space. Sequences are those of the document's own list. The size
+ * of the list is looked up in the store only when values were dropped, or a limit needs it. Used under the lock of the
+ * document's name, until the write is committed.
  */
 final class SizeChange {
     private static final long UNKNOWN = -1;
 
     private final Space space;
     private final @Nullable DocumentState before;
-    /** A document that the change has put in the place of the one before. */
+    /** The document that has replaced the previous one in this write, or null. */
     private @Nullable DocumentState taken;
-    /** What the change has appended, and which are the last values of the list. */
+    /** The values that the write has appended, which are the last ones of the list. */
     private final List<byte[]> appended = new ArrayList<>(1);
 
     private long appendedBytes;
@@ -38,10 +38,10 @@ final class SizeChange {
     }
 
     /**
-     * Notes values that the change appends.
+     * Records values that the write appends.
      *
      * @param values as they are stored
-     * @param moreBytes how many of each are not the client's
+     * @param moreBytes bytes of each value that are not the client's
      */
     void appended(List<byte[]> values, int moreBytes) {
         everAppended = true;
@@ -56,42 +56,44 @@ final class SizeChange {
         appended.clear();
     }
 
-    /** Notes that another document, with its values, has taken the place of this one. */
+    /** Records that another document, with its values, has replaced this one. */
     void tookOver(DocumentState other) {
         taken = other;
     }
 
-    /** Whether the change has appended, whatever has become of that. */
+    /** Whether the write has appended values, even if it has deleted them again. */
     boolean everAppended() {
         return everAppended;
     }
 
-    /** Whether the change leaves values that it has appended, trimmed ones included. */
+    /** Whether the write leaves values that it has appended, including values that it has trimmed again. */
     boolean appends() {
         return !appended.isEmpty();
     }
 
-    /** Length of all values that the change has appended, those that it deleted again included, in bytes. */
+    /**
+     * Returns the length of all values that the write has appended, including those that it deleted again, in bytes.
+     */
     long appendedBytes() {
         return appendedBytes;
     }
 
-    /** Length of the longest of them, as it came, in bytes. */
+    /** Returns the length of the longest appended value, without its time, in bytes. */
     int longestBytes() {
         return longestBytes;
     }
 
-    /** How many more documents there are after the change: 1, 0 or -1. */
+    /** Returns the change in the number of documents: 1, 0 or -1. */
     int moreDocuments(@Nullable DocumentState after) {
         return (after == null ? 0 : 1) - (before == null ? 0 : 1);
     }
 
-    /** Length of the values in the list after the change, in bytes. */
+    /** Returns the length of the values in the list after the write, in bytes. */
     long bytes(ListStore store, @Nullable DocumentState after) {
         return after == null ? 0 : kept(store, after) + appendedFrom(after);
     }
 
-    /** How many bytes more that are than before. */
+    /** Returns the change in that length, in bytes. */
     long moreBytes(ListStore store, @Nullable DocumentState after) {
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
             return after == null ? 0 : appendedFrom(after);
@@ -111,7 +113,7 @@ final class SizeChange {
         return bytesBefore;
     }
 
-    /** Bytes of those values before the change that it has not dropped. */
+    /** Returns the length of the values from before the write that it has not dropped, in bytes. */
     private long kept(ListStore store, DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
             return keptOf(store, taken, after);
@@ -134,7 +136,7 @@ final class SizeChange {
         return bytes;
     }
 
-    /** Adds up the first so many lengths. */
+    /** Adds up the lengths of the first {@code count} values. */
     private static final class Lengths {
         private long left;
         private long bytes;
@@ -157,7 +159,7 @@ final class SizeChange {
         return bytes;
     }
 
-    /** Which of the appended values is the first that the change has not trimmed again. */
+    /** Returns the index of the first appended value that the write has not trimmed again. */
     private int firstKept(DocumentState after) {
         return (int) Math.max(0, after.firstSequence() - firstAppended(after));
     }
@@ -167,9 +169,10 @@ final class SizeChange {
     }
 
     /**
-     * From which sequence on the list's values have so many bytes or fewer; at the latest the last value's.
+     * Returns the first sequence from which the list's values have at most {@code mostBytes} bytes, or the last value's
+     * if even that is longer.
      *
-     * @param bytes of the values after the change
+     * @param bytes of the values after the write
      */
     long fits(ListStore store, DocumentState after, long bytes, long mostBytes) {
         Cut cut = new Cut(after.firstSequence(), bytes - mostBytes, after.nextSequence() - 1);
@@ -185,7 +188,7 @@ final class SizeChange {
         return cut.sequence;
     }
 
-    /** Goes on along the values until enough bytes are behind it. */
+    /** Advances over values until the excess bytes are skipped. */
     private static final class Cut {
         private long sequence;
         private long excessBytes;

@@ -9,11 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a change takes of its spaces. What it adds is counted at once, so that two changes never share the last room; what
- * it frees, only when it is accepted. Closed without that, all is as it was. For one thread.
+ * The quota reservations of one write. Growth is counted immediately, so that two writes cannot both take the last free
+ * space; shrinkage is counted only when the write is accepted. Closing without acceptance undoes the reservations. Used
+ * by one thread.
  */
 final class SpaceCharges implements AutoCloseable {
-    /** Those of a change without documents in spaces. */
+    /** The reservations of a write without documents in spaces. */
     static final SpaceCharges NONE = new SpaceCharges(0);
 
     private final List<Counted> counted;
@@ -27,14 +28,14 @@ final class SpaceCharges implements AutoCloseable {
         whenRefused = new ArrayList<>(2 * documents);
     }
 
-    /** What the change makes of a document, in numbers. */
+    /** The effect of the write on one document. */
     private record Counted(DocumentName name, Space space, long documents, long bytes) {
         long of(SpaceSetting quota) {
             return quota == SpaceSetting.QUOTA_DOCUMENTS ? documents : bytes;
         }
     }
 
-    /** Counts more documents and bytes, or fewer. */
+    /** Counts an increase or a decrease in documents and bytes. */
     void count(DocumentName name, Space space, long documents, long bytes) {
         counted.add(new Counted(name, space, documents, bytes));
         int stripe = Catalog.stripeOf(name);
@@ -50,7 +51,7 @@ final class SpaceCharges implements AutoCloseable {
     }
 
     /**
-     * Checks that no space is over its quotas; what the change frees in one document has room in another.
+     * Checks that no space exceeds its quotas. What the write frees in one document is available to another.
      *
      * @throws DocumentException {@code OVER_QUOTA}
      */
@@ -81,19 +82,19 @@ final class SpaceCharges implements AutoCloseable {
         return freed;
     }
 
-    /** Notes what was taken from the space's rates. */
+    /** Records an amount taken from the space's rates. */
     void took(Space space, long writes, long appendedBytes) {
         whenRefused.add(() -> space.giveBack(writes, appendedBytes));
     }
 
-    /** Notes a write that the space's figures tell once it is accepted. */
+    /** Records a write that the space's statistics include once it is accepted. */
     void wrote(Space space, long appendedBytes, long retiredValues) {
         whenAccepted.add(() -> space.wrote(appendedBytes, retiredValues));
     }
 
-    /** The store has accepted the change. */
+    /** Completes the reservations, once the store has accepted the write. */
     void accepted() {
-        // All threads share NONE: writing to it would cost them more than all the rest.
+        // All threads share NONE: a write to it would cost more than the rest of this class.
         if (this != NONE) {
             accepted = true;
             whenAccepted.forEach(Runnable::run);

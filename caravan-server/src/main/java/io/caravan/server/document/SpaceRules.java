@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What the settings of spaces do to a change: once it is made and before it is committed, whatever protocol it came by.
- * First what is retained no longer is trimmed, in the change's own batch; then the sizes of what is left are checked,
- * then quotas, and last rates. A change that appends nothing and creates nothing is never refused.
+ * Applies the settings of spaces to a write, between its edits and its commit, whatever its protocol. Values that are
+ * no longer retained are trimmed first, in the same batch; then the remaining sizes are checked, then quotas, and last
+ * rates. A write that appends nothing and creates nothing is never rejected.
  *
- * <p>A document that has forks cannot be trimmed: it grows, and is trimmed by its first append without them.
+ * <p>A document that has forks cannot be trimmed: it grows, and its first append without forks trims it.
  */
 final class SpaceRules {
     private final ListStore store;
@@ -31,7 +31,7 @@ final class SpaceRules {
         this.nowMillis = nowMillis;
     }
 
-    /** Whether {@link #age} would do something with a document of the space. */
+    /** Whether {@link #age} would change a document of the space. */
     boolean ages(Space space, DocumentInfo info) {
         long ageMillis = ageMillis(space);
         if (ageMillis == 0 || info.count() == 0 || info.attributes().forks() > 0) {
@@ -46,7 +46,7 @@ final class SpaceRules {
         return TimeUnit.SECONDS.toMillis(space.settings().get(SpaceSetting.RETAINED_SECONDS));
     }
 
-    /** Notes when the document's values came, and trims those that are too old; returns how many these are. */
+    /** Records the arrival of the document's values, and trims those that are too old; returns how many it trimmed. */
     long age(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
         Space space = document.size() == null ? null : size(document).space();
@@ -68,11 +68,11 @@ final class SpaceRules {
     }
 
     /**
-     * Applies them to a change.
+     * Applies the settings to a write.
      *
-     * @param limited whether the change is a client's; any other is only counted
-     * @return what the change takes of its spaces, until it is accepted or not
-     * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing was taken then
+     * @param limited whether a client makes the write; any other is only counted
+     * @return the reservations of the write, until it is accepted or rejected
+     * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
     SpaceCharges charge(DocumentEdits edits, boolean limited) {
         List<EditedDocument> documents = edits.inSpaces();
@@ -114,7 +114,7 @@ final class SpaceRules {
         }
     }
 
-    /** Trims what is retained no longer; returns how many values that are. */
+    /** Trims values that are no longer retained; returns how many it trimmed. */
     private long retire(EditedDocument document, SizeChange size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);
@@ -181,7 +181,10 @@ final class SpaceRules {
         return size(document).everAppended() || size(document).moreDocuments(document.list()) > 0;
     }
 
-    /** Once for each space, so that a change of more than a second's worth gets through as a single value does. */
+    /**
+     * Takes from the rates of each space once, so that a write of more than one second's worth passes as a single value
+     * does.
+     */
     private void takeRates(List<EditedDocument> documents, SpaceCharges charges) {
         Map<Space, List<EditedDocument>> growing = new LinkedHashMap<>();
         for (EditedDocument document : documents) {

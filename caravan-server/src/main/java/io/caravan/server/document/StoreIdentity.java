@@ -13,13 +13,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete. Kept
- * in a list of the store: first the identity, as a version, 1, in one byte and 16 bytes; then any number of notes, of
- * which the last counts, as a version, 1, in one byte, and another byte: 1 when documents are still only in the
- * archive, else 0.
+ * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete.
+ *
+ * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
+ * number of notes follow, of which the last one counts: a version (1) in one byte, and one byte that is 1 while
+ * documents are still only in the archive, else 0.
  */
 public final class StoreIdentity {
-    /** The store's list for it. */
+    /** The id of the list that holds the identity. */
     static final long LIST_ID = -2;
 
     private static final byte VERSION = 1;
@@ -30,13 +31,13 @@ public final class StoreIdentity {
 
     private StoreIdentity() {}
 
-    /** The store's identity; one that has none gets one, which is durable when this returns. */
+    /** Returns the store's identity, and creates one if it has none; it is durable on return. */
     public static synchronized UUID of(ListStore store) {
         UUID identity = find(store);
         return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
     }
 
-    /** The store's identity, or null when it has none yet. */
+    /** Returns the store's identity, or null if it has none yet. */
     public static @Nullable UUID find(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.isEmpty() ? null : decode(entries.get(0));
@@ -50,14 +51,14 @@ public final class StoreIdentity {
     }
 
     /**
-     * Gives the store the identity of the one whose archive it is restored from, and records that it is incomplete;
-     * durable when this returns. Does nothing when it has this identity already.
+     * Gives the store the identity of the one from whose archive it is restored, and records that it is incomplete;
+     * durable on return. Does nothing if it already has this identity.
      *
      * @throws IllegalStateException when it has another identity
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);
-        // In one batch: a store that only has the identity yet must not pass for complete.
+        // In one batch: a store that has only the identity would pass for complete.
         UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
@@ -65,13 +66,13 @@ public final class StoreIdentity {
         }
     }
 
-    /** Whether documents may be missing that are in the archive. Waits like a read. */
+    /** Whether documents that are in the archive may be missing. Waits like a read. */
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;
     }
 
-    /** Records whether documents may be missing; durable when this returns. The store must have an identity. */
+    /** Records whether documents may be missing; durable on return. The store must have an identity. */
     public static void incomplete(ListStore store, boolean incomplete) {
         if (incomplete(store) != incomplete) {
             store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();

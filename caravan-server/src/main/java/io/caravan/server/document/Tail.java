@@ -1,9 +1,9 @@
 package io.caravan.server.document;
 
-/** A wait for a document's next change, from {@link DocumentService#onChange}. */
+/** A wait for the next write to a document, from {@link DocumentService#onChange}. */
 public interface Tail extends AutoCloseable {
 
-    /** Stops waiting. Does nothing after the change. */
+    /** Stops waiting. Does nothing after the write. */
     @Override
     void close();
 }

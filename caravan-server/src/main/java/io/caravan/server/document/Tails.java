@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The actions that wait for documents to change. */
+/** The actions that wait for writes to documents. */
 final class Tails {
     private final ConcurrentMap<DocumentName, Set<Waiting>> waiting = new ConcurrentHashMap<>();
 
@@ -35,7 +35,7 @@ final class Tails {
         }
     }
 
-    /** Number of documents that have actions waiting. */
+    /** Returns the number of documents for which actions wait. */
     int documents() {
         return waiting.size();
     }

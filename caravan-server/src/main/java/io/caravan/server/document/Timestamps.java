@@ -4,13 +4,12 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Which of a document's values are stored with the time at which they came: those from one sequence up to another, as
- * often as that has changed. Such a value has {@value #BYTES} bytes more in the store, behind its own: milliseconds since
- * 1970, big-endian. So its time is written, trimmed, shared with forks and replicated with it, and costs no look-up.
- * Immutable.
+ * The ranges of a document's values that are stored with their arrival time. Such a value has {@value #BYTES} more
+ * bytes in the store, after its own: milliseconds since 1970, big-endian. The time is therefore written, trimmed,
+ * shared with forks, and replicated with the value, and costs no lookup. Immutable.
  *
- * <p>Encoded as the sequences at which it changed, oldest first, 8 bytes each, big-endian: from the first one on values
- * have a time, from the second one on they have none, and so on.
+ * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian: values
+ * have a time from the first one on, have none from the second one on, and so on.
  */
 final class Timestamps {
     static final Timestamps NONE = new Timestamps(new long[0]);
@@ -19,8 +18,8 @@ final class Timestamps {
     static final int BYTES = Long.BYTES;
 
     /**
-     * A document for which it has changed so often stays without times, as the number is even: its attributes are written
-     * whole with every change of them.
+     * Maximum number of times that timestamps are turned on or off, because each change of a document's attributes
+     * rewrites all of them. The number is even, so a document that has reached it stays without times.
      */
     static final int MOST_CHANGES = 16;
 
@@ -46,12 +45,15 @@ final class Timestamps {
         return changes.length == 0;
     }
 
-    /** Whether values that are appended have a time. */
+    /** Whether appended values have a time. */
     boolean on() {
         return changes.length % 2 == 1;
     }
 
-    /** With values from this sequence on having a time, or none; the same when that is so, or has changed too often. */
+    /**
+     * Returns a copy in which values from this sequence on have a time, or none. Returns this if that is so already, or
+     * {@link #MOST_CHANGES} is reached.
+     */
     Timestamps with(boolean on, long nextSequence) {
         if (on == on() || changes.length == MOST_CHANGES) {
             return this;
@@ -70,7 +72,7 @@ final class Timestamps {
         return before % 2 == 1;
     }
 
-    /** How many values from one sequence up to another have a time. */
+    /** Returns the number of values with a time from one sequence (inclusive) to another (exclusive). */
     long count(long from, long to) {
         long count = 0;
         for (int i = 0; i < changes.length; i += 2) {
@@ -80,14 +82,14 @@ final class Timestamps {
         return count;
     }
 
-    /** A value as it is stored with its time. */
+    /** Returns the value as it is stored with its time. */
     static byte[] stored(byte[] value, long millis) {
         byte[] stored = Arrays.copyOf(value, value.length + BYTES);
         ByteBuffer.wrap(stored).putLong(value.length, millis);
         return stored;
     }
 
-    /** Takes the time off a stored value: shortens the buffer by it, and returns it. */
+    /** Removes the time from a stored value: shortens the buffer by it, and returns it. */
     static long take(ByteBuffer stored) {
         int end = stored.limit() - BYTES;
         long millis = stored.getLong(end);

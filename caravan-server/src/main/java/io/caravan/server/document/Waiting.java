@@ -5,15 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Waits for the outcome of a change; for threads that may wait. */
+/** Waits for the outcome of a write; for threads that may wait. */
 public final class Waiting {
 
     private Waiting() {}
 
     /**
-     * Makes a change and returns its result.
+     * Performs a write and returns its result.
      *
-     * @param change starts the change with this outcome
+     * @param change starts the write with this outcome
      * @throws RuntimeException the failure, usually a {@link CaravanException}
      */
     public static <T> T to(Consumer<Outcome<T>> change) {

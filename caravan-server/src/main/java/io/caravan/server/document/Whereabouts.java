@@ -4,10 +4,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a document has gone to: the addresses of its new server, for clients of either protocol. At least one is known.
+ * The server to which a document has moved: its addresses, for clients of either protocol. At least one is known.
  *
  * @param resp {@code HOST:PORT} for RESP, or null
- * @param http {@code http://HOST:PORT} or {@code https://HOST:PORT}, without a slash at its end, or null
+ * @param http {@code http://HOST:PORT} or {@code https://HOST:PORT}, without a trailing slash, or null
  */
 public record Whereabouts(@Nullable String resp, @Nullable String http) {
     private static final int MAX_CHARS = 600;
@@ -16,9 +16,9 @@ public record Whereabouts(@Nullable String resp, @Nullable String http) {
     private static final Pattern HTTP = Pattern.compile("https?://" + HOST_PORT);
 
     /**
-     * The addresses in this text: one of either kind, or both, separated by a space.
+     * Parses one address of either kind, or both, separated by a space.
      *
-     * @throws IllegalArgumentException when it is anything else
+     * @throws IllegalArgumentException when the text is anything else
      */
     public static Whereabouts parse(String text) {
         String resp = null;
@@ -41,17 +41,17 @@ public record Whereabouts(@Nullable String resp, @Nullable String http) {
         return new Whereabouts(resp, http);
     }
 
-    /** The address for a client that speaks RESP; that for HTTP, if no other is known. */
+    /** Returns the address for a client that speaks RESP, or the one for HTTP if no other is known. */
     public String forResp() {
         return resp == null ? text() : resp;
     }
 
-    /** Its text, as {@link #parse} takes it. */
+    /** Returns the text that {@link #parse} accepts. */
     public String text() {
         return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
     }
 
-    /** Its text for people. */
+    /** Returns a text for messages. */
     @Override
     public String toString() {
         return text().replace(" ", " (") + (resp != null && http != null ? ")" : "");

@@ -1,11 +1,11 @@
 /**
- * Documents by name: what the server does with them for every protocol.
+ * The operations on named documents that all protocols share.
  *
- * <p>{@link io.caravan.server.document.DocumentService} combines the store and its catalog. For a change, the service
+ * <p>{@link io.caravan.server.document.DocumentService} combines the store and its catalog. For a write, the service
  * locks the names, {@link io.caravan.server.document.EditedDocument} checks that the document allows it (it may be
- * closed, JSON, needed by forks, or expired), and one batch writes values and
- * {@link io.caravan.server.document.DocumentAttributes}. {@link io.caravan.server.document.Creation} and
- * {@link io.caravan.server.document.Addition} have the rules of the Durable Streams protocol, <a
+ * closed, JSON, needed by forks, or expired), and one batch writes values and {@link
+ * io.caravan.server.document.DocumentAttributes}. {@link io.caravan.server.document.Creation} and {@link
+ * io.caravan.server.document.Addition} implement the rules of the Durable Streams protocol, <a
  * href="https://github.com/durable-streams/durable-streams">github.com/durable-streams</a>.
  */
 @NullMarked

@@ -10,11 +10,11 @@ import io.caravan.server.metrics.ServerMetrics.Figures;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** The state and progress of the archive, and what the server restores from it by itself. */
+/** The state and progress of the archive, and the restores that the server starts on its own. */
 public final class ArchiveMetrics {
     private ArchiveMetrics() {}
 
-    /** Registers the figures of a server that archives. */
+    /** Registers the metrics of a server with an archive. */
     public static void register(ServerMetrics metrics, Supplier<ArchiveStatus> source) {
         Figures<ArchiveStatus> archive = metrics.of(source);
         for (ArchiveState state : ArchiveState.values()) {
@@ -61,7 +61,7 @@ public final class ArchiveMetrics {
         }
     }
 
-    /** Registers the figures of hydration and drills, where they are configured. */
+    /** Registers the metrics of hydration and drills, if they are configured. */
     public static void register(ServerMetrics metrics, ServerRestores restores) {
         Hydration hydration = restores.hydration();
         if (hydration != null) {

@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** How a host stands in its cluster. */
+/** The state of a node in its cluster. */
 public final class ClusterMetrics {
     private static final String HOST = "host";
 
     private ClusterMetrics() {}
 
-    /** Registers the figures of a server that is part of a cluster. */
+    /** Registers the metrics of a server that is part of a cluster. */
     public static void register(ServerMetrics metrics, Cluster source) {
         Figures<Cluster> cluster = metrics.of(() -> source);
         cluster.gauge("caravan.cluster.leads", "1 when this host leads, 0 when it follows", c -> c.leads() ? 1 : 0);
@@ -45,7 +45,7 @@ public final class ClusterMetrics {
                 () -> each(source, ClusterMetrics::filesBytes));
     }
 
-    /** A figure of each host that the cluster has now. */
+    /** Returns a number for each current member of the group. */
     private static Map<String, Double> each(Cluster cluster, ToDoubleFunction<Progress> figure) {
         Map<String, Double> figures = new TreeMap<>();
         cluster.hosts().forEach(host -> figures.put(host.id(), 0.0));

@@ -5,9 +5,9 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The space of the file system that a store lies on, as it is when it is asked. Thread-safe. */
+/** The current space of the file system that contains a store. Thread-safe. */
 public final class DiskSpace {
-    /** What is told where the system does not say. */
+    /** The value if the system does not report one. */
     private static final long UNKNOWN = -1;
 
     private final Path directory;
@@ -20,12 +20,12 @@ public final class DiskSpace {
         long of(FileStore disk) throws IOException;
     }
 
-    /** Bytes that this process may still write; -1 when the system does not say. */
+    /** Returns the bytes that this process may still write; -1 if the system does not report them. */
     public long freeBytes() {
         return ask(FileStore::getUsableSpace);
     }
 
-    /** The file system's size in bytes; -1 when the system does not say. */
+    /** Returns the file system's size in bytes; -1 if the system does not report it. */
     public long totalBytes() {
         return ask(FileStore::getTotalSpace);
     }
@@ -34,7 +34,7 @@ public final class DiskSpace {
         try {
             return figure.of(Files.getFileStore(directory));
         } catch (IOException unknown) {
-            return UNKNOWN; // A figure that is missing must not take the others with it.
+            return UNKNOWN; // A missing metric must not suppress the others.
         }
     }
 }

@@ -4,7 +4,7 @@ import io.caravan.server.metrics.ServerMetrics.Figures;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Authenticator;
 
-/** What all clients together hold of the server's memory, and which connections and logins it refuses. */
+/** The server memory held by all clients together, and the connections and logins that the server refuses. */
 public final class NetworkMetrics {
     private static final String REFUSED = "Connections refused, by the limit that they met: of all, or of one address";
     private static final String FAILED =
@@ -12,7 +12,6 @@ public final class NetworkMetrics {
 
     private NetworkMetrics() {}
 
-    /** Registers the figures. */
     public static void register(ServerMetrics metrics, Network network, Authenticator authenticator) {
         Figures<Network> clients = metrics.of(() -> network);
         clients.gauge(

@@ -25,11 +25,11 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The server's figures, in Prometheus's format. Recording a request costs a table lookup and a histogram update.
- * Threads share it.
+ * The server's metrics, in the Prometheus format. Recording a request costs a table lookup and a histogram update.
+ * Thread-safe.
  */
 public final class ServerMetrics implements AutoCloseable {
-    /** What {@link #scrape()} gives. */
+    /** The content type of {@link #scrape()}. */
     public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
     private static final Duration[] BUCKETS = {
@@ -47,26 +47,26 @@ public final class ServerMetrics implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
-    /** Replaces those gauges that are others each time. */
+    /** Actions that replace the gauges whose tags differ at each scrape. */
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
 
-    /** How a request ended. */
+    /** The outcome of a request. */
     public enum RequestOutcome {
         /** Done. */
         OK,
-        /** Refused because of what the client asked for. */
+        /** Rejected because of what the client requested. */
         REFUSED,
         /** Failed in the server. */
         FAILED,
-        /** The client disconnected before it had its answer. */
+        /** Abandoned by a client that disconnected before it received its reply. */
         ABANDONED
     }
 
-    /** Figures of one source, which is asked anew for each. */
+    /** The metrics of one source, which is read again for each. */
     record Figures<T>(MeterRegistry registry, Supplier<T> source) {
-        /** Registers a gauge; {@code tags} are names, each with its value behind it. */
+        /** Registers a gauge; {@code tags} are names, each followed by its value. */
         void gauge(String name, String description, ToDoubleFunction<T> figure, String... tags) {
             Gauge.builder(name, () -> figure.applyAsDouble(source.get()))
                     .description(description)
@@ -74,12 +74,12 @@ public final class ServerMetrics implements AutoCloseable {
                     .register(registry);
         }
 
-        /** The figures of a part of the source. */
+        /** Returns the metrics of a part of the source. */
         <P> Figures<P> part(Function<T, P> part) {
             return new Figures<>(registry, () -> part.apply(source.get()));
         }
 
-        /** Registers a counter; as {@link #gauge}. */
+        /** Registers a counter, with the same parameters as {@link #gauge}. */
         void counter(String name, String description, ToDoubleFunction<T> figure, String... tags) {
             FunctionCounter.builder(name, source, any -> figure.applyAsDouble(source.get()))
                     .description(description)
@@ -90,7 +90,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private record Request(String protocol, String operation, RequestOutcome outcome) {}
 
-    /** Makes metrics that hold the JVM's figures. */
+    /** Creates metrics that include those of the JVM. */
     public ServerMetrics() {
         garbageCollection.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
@@ -99,7 +99,7 @@ public final class ServerMetrics implements AutoCloseable {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** Registers figures that are taken from this source when they are scraped. */
+    /** Returns metrics that are read from this source when they are scraped. */
     <T> Figures<T> of(Supplier<T> source) {
         return new Figures<>(registry, source);
     }
@@ -107,7 +107,7 @@ public final class ServerMetrics implements AutoCloseable {
     /**
      * Counts a request.
      *
-     * @param operation one of a few fixed words, never one that a client chose
+     * @param operation one of a small set of fixed words, never one chosen by a client
      */
     public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
         requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer)
@@ -115,13 +115,13 @@ public final class ServerMetrics implements AutoCloseable {
     }
 
     /**
-     * How many requests of a kind there were.
+     * The number of requests of a kind.
      *
-     * @param seconds how long they took together
+     * @param seconds their total duration
      */
     public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
 
-    /** The requests so far, by kind, of which there are a few. */
+    /** Returns the number of requests so far for each kind; the kinds are few. */
     public List<RequestCount> requests() {
         return requests.entrySet().stream()
                 .map(each -> new RequestCount(
@@ -161,7 +161,10 @@ public final class ServerMetrics implements AutoCloseable {
                         Number::doubleValue);
     }
 
-    /** Registers what clients listen to, and how many were disconnected because they were too far behind. */
+    /**
+     * Registers the number of channels and patterns that clients subscribe to, and of clients that were disconnected
+     * because they lagged too far.
+     */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
         of(open).gauge("caravan.subscriptions", "Channels and patterns that clients listen to", Number::doubleValue);
         of(closed)
@@ -171,7 +174,7 @@ public final class ServerMetrics implements AutoCloseable {
                         Number::doubleValue);
     }
 
-    /** Registers gauges of one name, with a tag that tells them apart, of which there may be others at each scrape. */
+    /** Registers gauges of one name that differ in a tag, whose values may be others at each scrape. */
     void gauges(String name, String description, String tag, Supplier<Map<String, Double>> figures) {
         MultiGauge gauges = MultiGauge.builder(name).description(description).register(registry);
         changing.add(() -> gauges.register(
@@ -182,7 +185,7 @@ public final class ServerMetrics implements AutoCloseable {
                 true));
     }
 
-    /** All figures as text. */
+    /** Returns all metrics as text. */
     public synchronized String scrape() {
         changing.forEach(Runnable::run);
         return registry.scrape();

@@ -7,11 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** What is in each space and what happened there, with the prefix's label; there are a thousand spaces at most. */
+/** The contents and activity of each space, tagged with its prefix's label; a server has at most a thousand spaces. */
 public final class SpaceMetrics {
     private SpaceMetrics() {}
 
-    /** Registers the figures of the spaces that there are at each scrape. */
+    /** Registers the metrics of the spaces that exist at each scrape. */
     public static void register(ServerMetrics metrics, Spaces spaces) {
         Gauges gauges = new Gauges(metrics, spaces);
         gauges.add("documents", "Documents in the space", Space::documents);

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-/** The store's figures, read together and at most once a second. */
+/** The store's metrics, read together, and at most once a second. */
 public final class StoreMetrics {
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -23,7 +23,7 @@ public final class StoreMetrics {
         this.lastNanos = System.nanoTime();
     }
 
-    /** Registers the figures of the store, its documents and its disk. */
+    /** Registers the metrics of the store, its documents, and its disk. */
     public static void register(ServerMetrics metrics, DocumentService served, DiskSpace space) {
         Figures<DocumentService> documents = metrics.of(() -> served);
         documents.gauge("caravan.documents", "Documents", DocumentService::documents);

@@ -1,4 +1,4 @@
-/** The server's metrics, in the format of Prometheus. */
+/** The server's metrics, in the Prometheus format. */
 @NullMarked
 package io.caravan.server.metrics;
 

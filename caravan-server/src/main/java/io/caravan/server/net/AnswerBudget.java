@@ -11,13 +11,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The bytes of answers that all connections together hold. Once they are at the limit, the budget is spent: reads wait
- * until an eighth of it is free. Connections whose clients take nothing for {@link #PATIENCE} meanwhile are closed,
- * those that hold most first, until that much is free. Threads share it.
+ * The bytes of replies that all connections together hold. Once they reach the limit, the budget is spent: reads wait
+ * until an eighth of it is free. Until then, connections whose clients receive nothing for {@link #PATIENCE} are
+ * closed, those that hold most first. Thread-safe.
  */
 final class AnswerBudget {
     static final Duration PATIENCE = Duration.ofSeconds(5);
-    /** What clients wait for may take this part of the limit besides. */
+    /** The divisor of the limit that yields the additional budget for what clients wait for. */
     private static final int WAITS_PART = 4;
 
     private final long limitBytes;
@@ -31,7 +31,7 @@ final class AnswerBudget {
     private final LongAdder closed = new LongAdder();
     private final WaitBudget waits;
 
-    /** A budget of which nothing is held; {@code timer} looks after clients that take nothing. */
+    /** Creates an empty budget; {@code timer} runs the checks for stalled clients. */
     AnswerBudget(long limitBytes, EventExecutor timer) {
         this.limitBytes = limitBytes;
         this.freeAgainBytes = limitBytes - limitBytes / 8;
@@ -56,12 +56,12 @@ final class AnswerBudget {
         return timer.ticker().nanoTime();
     }
 
-    /** Takes bytes from the budget, or, with a negative number, gives them back. */
+    /** Adds bytes to the budget's use; a negative number releases them. */
     void add(long bytes) {
         long held = heldBytes.addAndGet(bytes);
         if (bytes > 0 && held >= limitBytes && spent.compareAndSet(false, true)) {
             watch();
-            // What was held may all have been given back before the budget was known to be spent.
+            // All bytes may have been released before the budget was known to be spent.
             freeAgain(heldBytes.get());
         } else if (bytes < 0) {
             freeAgain(held);
@@ -78,7 +78,7 @@ final class AnswerBudget {
         return spent.get();
     }
 
-    /** Has the connection woken once there is room, which may be now; on any thread. */
+    /** Registers the connection to be woken once the budget has space, possibly at once. Callable on any thread. */
     void await(AnswerMemory connection) {
         waiting.add(connection);
         if (!spent()) {

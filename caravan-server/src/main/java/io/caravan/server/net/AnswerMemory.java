@@ -11,13 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol
- * counts what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an
- * answer that may be large. Thread-safe, except for methods that are for the event loop only.
+ * The memory of one connection's replies until the client has received them. Counts what is written; the protocol
+ * counts what it {@linkplain #hold holds} in addition, and checks for {@linkplain #room space} before it creates a
+ * reply that may be large. Thread-safe, except for methods that are for the event loop only.
  */
 public final class AnswerMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(AnswerMemory.class);
-    /** A connection that holds less gets small answers even when the budget is spent, so its writes go on. */
+    /** A connection that holds less gets small replies even when the budget is spent, so that its writes continue. */
     private static final int LITTLE_BYTES = 4 * 1024;
 
     private final Channel channel;
@@ -37,12 +37,15 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         budget.opened(this);
     }
 
-    /** The connection's share of the memory for what clients wait for, of which answers come later. */
+    /** Returns the connection's share of the memory for what its client waits for, and whose replies come later. */
     public WaitBudget.Share waits() {
         return waits;
     }
 
-    /** Sets what runs, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} should be called again. */
+    /**
+     * Sets the action that runs, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} should be called
+     * again.
+     */
     public void onRoom(Runnable action) {
         onRoom = action;
     }
@@ -58,12 +61,12 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         }
     }
 
-    /** Counts bytes that part of an answer takes, or, with a negative number, takes no more. */
+    /** Counts the bytes of a part of a reply; a negative number releases them. */
     public synchronized void hold(long bytes) {
         if (!closed) {
             heldBytes += bytes;
             changedNanos = budget.nanoTime();
-            // Under the lock, or the end of the connection could give back what is not counted yet.
+            // Under the lock; otherwise the end of the connection could release bytes that are not counted yet.
             budget.add(bytes);
         }
     }
@@ -76,12 +79,15 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return heldBytes > 0 && changedNanos - nanos <= 0;
     }
 
-    /** Whether all connections together hold less than they may. */
+    /** Whether the budget of all connections has space. */
     public boolean room() {
         return !budget.spent();
     }
 
-    /** As {@link #room}; if there is none, {@link #onRoom}'s action is run when there is. On the event loop only. */
+    /**
+     * The same as {@link #room}; if the budget has no space, the action of {@link #onRoom} runs when it has. For the
+     * event loop only.
+     */
     public boolean roomOrWake() {
         if (room()) {
             return true;
@@ -96,12 +102,18 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return false;
     }
 
-    /** Whether a small answer may be made: there is room, or this connection holds little. On the event loop only. */
+    /**
+     * Whether a small reply may be created: the budget has space, or this connection holds little. For the event loop
+     * only.
+     */
     public boolean mayAnswer() {
         return holdsLittle() || roomOrWake();
     }
 
-    /** Whether so many bytes may be sent unasked: there is room, or this connection holds little with them; on any thread. */
+    /**
+     * Whether this number of bytes may be sent without a request: the budget has space, or this connection holds little
+     * with them. Callable on any thread.
+     */
     public boolean mayTell(long bytes) {
         return heldBytes() + bytes < LITTLE_BYTES || room();
     }
@@ -110,7 +122,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return heldBytes() < LITTLE_BYTES;
     }
 
-    /** Runs the action on the event loop once there is room, unless the connection is gone by then. */
+    /** Runs the action on the event loop once the budget has space, unless the connection has closed by then. */
     public void whenRoom(Runnable action) {
         whenRoom.add(action);
         budget.await(this);
@@ -119,7 +131,10 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         }
     }
 
-    /** There may be room; on any thread, which may hold the lock of another connection. */
+    /**
+     * Runs the waiting actions, because the budget may have space. Callable on any thread, which may hold the lock of
+     * another connection.
+     */
     void wake() {
         for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
             if (channel.isActive()) {
@@ -133,7 +148,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         budget.closed(this);
     }
 
-    /** Closes the connection: its client takes nothing, while others wait for the memory that it holds. */
+    /** Closes the connection: its client receives nothing while others wait for the memory that it holds. */
     void closeStalled() {
         LOG.warn(
                 "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"

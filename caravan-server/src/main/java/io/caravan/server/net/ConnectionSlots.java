@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Places for open connections, of which one address may take a share. Threads share it. */
+/** Limits the open connections, in total and for each address. Thread-safe. */
 final class ConnectionSlots {
     private final int max;
     private final int maxPerAddress;
@@ -20,7 +20,7 @@ final class ConnectionSlots {
         this.maxPerAddress = maxPerAddress;
     }
 
-    /** Takes a place until the connection closes; returns false when there is none. */
+    /** Counts a connection until it closes. Returns false if a limit is reached. */
     boolean take(Channel connection) {
         PeerNetwork peer = PeerNetwork.of(connection.remoteAddress());
         return peer == null || peer.loopback() ? takeAny(connection) : takeOf(peer, connection);

@@ -15,15 +15,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Closes connections that only hold a place: their request does not come, nobody takes answers, or they are idle. */
+/**
+ * Closes connections that only occupy a place: their request does not arrive, their client receives no replies, or they
+ * are idle.
+ */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
 
     private Deadlines() {}
 
     /**
-     * Adds the handlers of one connection behind the one named {@code before}; those of the protocol come after them.
-     * An idle connection is closed after {@code idle}; zero is never.
+     * Adds the handlers of one connection after the one named {@code before}; those of the protocol follow them. An
+     * idle connection is closed after {@code idle}; zero means never.
      */
     static void add(
             ChannelPipeline pipeline, String before, Connection connection, NetworkLimits limits, Duration idle) {
@@ -36,8 +39,8 @@ final class Deadlines {
 
     /**
      * Ends a connection whose request does not arrive completely in time, even if it trickles in, and a new connection
-     * on which none begins. Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the
-     * server itself does not read, time stands still.
+     * on which none begins. Checks {@value #LOOKS} times within that time, so it may take a quarter longer. Time during
+     * which the server itself does not read does not count.
      */
     private static final class Request extends ChannelInboundHandlerAdapter {
         private static final int LOOKS = 4;
@@ -58,7 +61,7 @@ final class Deadlines {
             begin(context.channel());
         }
 
-        /** Cancels the next look, for which the loop would keep all of a connection that has ended. */
+        /** Cancels the next check, for which the loop would retain all of a connection that has ended. */
         @Override
         public void handlerRemoved(ChannelHandlerContext context) {
             if (nextLook != null) {
@@ -106,8 +109,8 @@ final class Deadlines {
     }
 
     /**
-     * Closes a connection whose client takes nothing of what was written; a single byte would do. It is noticed after
-     * the timeout, and before twice that.
+     * Closes a connection whose client receives nothing of what was written; a single byte counts as progress. The
+     * stall is detected after the timeout, and before twice that.
      */
     private static final class Stall extends IdleStateHandler {
         private final Duration timeout;
@@ -117,7 +120,7 @@ final class Deadlines {
             this.timeout = timeout;
         }
 
-        /** The first event after a write only begins the comparison of how much the client has taken. */
+        /** Skips the first event after a write, which only starts the comparison of the client's progress. */
         @Override
         protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
             Channel channel = context.channel();
@@ -130,7 +133,7 @@ final class Deadlines {
         }
     }
 
-    /** Closes a connection over which nothing has gone for a time, unless something is under way. */
+    /** Closes a connection that has had no traffic for a time, unless an operation is in progress. */
     private static final class Idle extends IdleStateHandler {
         private final Connection connection;
 

@@ -6,18 +6,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Errors that a server cannot survive: the heap is exhausted, the JVM is broken, or an event loop has ended. A process
- * that went on would keep its ports and answer nothing, so it has to end and be restarted.
+ * Errors that a server cannot survive: the JVM heap is exhausted, the JVM is broken, or an event loop has ended. A
+ * process that continued would keep its ports without sending replies, so it must end and be restarted.
  */
 public final class FatalErrors {
-    /** The exit status, which is also that of {@code -XX:+ExitOnOutOfMemoryError}. */
+    /** The exit status, which is the same as that of {@code -XX:+ExitOnOutOfMemoryError}. */
     public static final int EXIT_STATUS = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(FatalErrors.class);
 
     private FatalErrors() {}
 
-    /** An event loop has ended although the network is open: its connections get no answers any more. */
+    /** Thrown when an event loop has ended although the network is open: its connections receive no more replies. */
     static final class EventLoopEndedException extends IllegalStateException {
         private static final long serialVersionUID = 1L;
 
@@ -26,14 +26,17 @@ public final class FatalErrors {
         }
     }
 
-    /** Makes this process halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is {@link #report reported}. */
+    /**
+     * Configures this process to halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is
+     * {@link #report reported}.
+     */
     public static void haltProcess() {
         Thread.setDefaultUncaughtExceptionHandler(FatalErrors::uncaught);
     }
 
     /**
-     * Whether the process cannot go on after this problem. A thread that runs out of stack can, and so can one that
-     * finds no memory outside the heap: its connection ends, and that memory is free again.
+     * Whether the process must end after this problem. A stack overflow or a failed allocation of Netty's direct memory
+     * is not fatal: the connection ends, and that memory is free again.
      */
     static boolean fatal(@Nullable Throwable problem) {
         return problem instanceof EventLoopEndedException
@@ -42,7 +45,7 @@ public final class FatalErrors {
                         && !(problem instanceof OutOfDirectMemoryError);
     }
 
-    /** Hands a problem that was caught, if it is fatal, to the current thread's handler of uncaught exceptions. */
+    /** Passes a caught problem, if it is fatal, to the current thread's handler of uncaught exceptions. */
     public static void report(Throwable problem) {
         if (fatal(problem)) {
             Thread thread = Thread.currentThread();
@@ -63,7 +66,7 @@ public final class FatalErrors {
                 LOG.error("the thread {} has ended", thread.getName(), problem);
             }
         } finally {
-            // Whatever became of the log line, which needs memory.
+            // Even if the log line, which needs memory, failed.
             if (fatal) {
                 Runtime.getRuntime().halt(EXIT_STATUS);
             }

@@ -10,16 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory that one connection's requests take from when they are read until they are answered. Counts what comes in;
- * the protocol counts what the decoded requests take besides ({@link #hold}, {@link #tryHold}). The protocol reports each
- * request that has arrived completely ({@link #requestCame}) and that all of them have been answered ({@link #settle}),
- * and reads on only when it may ({@link #mayRead}). So a connection at a limit has its answers before it is read from
- * again. Used only on the event loop, except for {@link #wake} and what the budget asks.
+ * The memory of one connection's requests, from when they are read until they have their replies. Counts incoming
+ * bytes; the protocol counts the additional memory of decoded requests ({@link #hold}, {@link #tryHold}). It reports
+ * each request that has arrived completely ({@link #requestCame}), and when all of them have replies ({@link #settle}),
+ * and reads on only when it may ({@link #mayRead}). A connection at a limit thus receives its replies before it is read
+ * again.
+ *
+ * <p>Used only on the event loop, except for {@link #wake} and the methods that the budget calls.
  */
 public final class InFlight extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(InFlight.class);
     private static final LineLimit LINES = new LineLimit();
-    /** A client that sends less within the patience of the budget counts as one that sends nothing. */
+    /** A client that sends fewer bytes within the budget's patience counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
 
     private final Channel channel;
@@ -29,9 +31,9 @@ public final class InFlight extends ChannelDuplexHandler {
     private Runnable onRoom = () -> {};
     private Runnable onIdle = () -> {};
     private LongSupplier waitingNanos = () -> 0;
-    /** Others read it. */
+    /** The bytes held. Read by other threads. */
     private volatile long heldBytes;
-    /** What the decoded requests take that are not answered, besides their bytes. */
+    /** The memory of decoded requests without replies, in addition to their bytes. */
     private long decodedBytes;
 
     private boolean onlyUnfinished;
@@ -39,15 +41,15 @@ public final class InFlight extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean waiting;
-    /** Whether it waits with part of a request and nothing else; others read it. */
+    /** Whether it waits with part of a request and nothing else. Read by other threads. */
     private volatile boolean waitsBegun;
 
     private boolean paused;
-    /** Whether only the client can bring this connection on; others read it. */
+    /** Whether only the client can advance this connection. Read by other threads. */
     private volatile boolean clientsTurn;
-    /** When the client last did; others read it. */
+    /** The time of the client's last progress. Read by other threads. */
     private volatile long progressNanos;
-    /** Bytes that have come since {@link #progressNanos}. */
+    /** The bytes received since {@link #progressNanos}. */
     private long progressBytes;
 
     private volatile boolean closed;
@@ -61,21 +63,24 @@ public final class InFlight extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets what runs, on the event loop, when {@link #mayRead} or {@link #mayDecodeOrWake} has returned false and should be
-     * called again.
+     * Sets the action that runs, on the event loop, when {@link #mayRead} or {@link #mayDecodeOrWake} has returned
+     * false and should be called again.
      */
     public void onRoom(Runnable action) {
         onRoom = action;
     }
 
-    /** Sets what ends the connection, on the event loop, whose client does not send the rest of a request. */
+    /**
+     * Sets the action that ends the connection, on the event loop, when its client does not send the rest of a request.
+     */
     void onIdle(Runnable action) {
         onIdle = action;
     }
 
     /**
-     * Sets what tells, on any thread, for how many nanoseconds a request has waited that may wait for as long as its
-     * client likes, so that those that follow it wait with it; 0 while none does.
+     * Sets the source, called on any thread, of how many nanoseconds a request has waited whose client chooses how long
+     * it waits, such as a blocking pop. Later requests of the connection wait with it. The source returns 0 if no such
+     * request exists.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -84,7 +89,7 @@ public final class InFlight extends ChannelDuplexHandler {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (closed) {
-            // TLS passes on all that it has decoded, also when the first of it has ended the connection.
+            // TLS passes on everything that it has decoded, even if the first part has ended the connection.
             ReferenceCountUtil.release(message);
             return;
         }
@@ -98,7 +103,7 @@ public final class InFlight extends ChannelDuplexHandler {
             clientsTurn = false;
             take(came);
             if (!budget.hasRoom(heldBytes) || heldBytes >= limitBytes) {
-                // Or the socket would be read several times before the protocol is asked.
+                // Otherwise the socket would be read several times before the protocol calls mayRead.
                 paused = true;
                 channel.config().setAutoRead(false);
             }
@@ -111,14 +116,14 @@ public final class InFlight extends ChannelDuplexHandler {
         progressNanos = budget.nanoTime();
     }
 
-    /** Only the event loop changes it, so nothing is lost between the read and the write. */
+    /** Adds to the count. Only the event loop changes it, so no update is lost between the read and the write. */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
     private void take(long bytes) {
         heldBytes += bytes;
         budget.take(bytes);
     }
 
-    /** Netty's decoders ask for more whenever they have part of a message, though the socket is not to be read. */
+    /** Suppresses reads while paused: Netty's decoders request input whenever they have part of a message. */
     @Override
     public void read(ChannelHandlerContext context) {
         if (!paused) {
@@ -126,7 +131,7 @@ public final class InFlight extends ChannelDuplexHandler {
         }
     }
 
-    /** Counts what a decoded request takes besides its bytes, whether there is room or not, until it is settled. */
+    /** Counts the additional memory of a decoded request, regardless of the limits, until it is settled. */
     public void hold(long bytes) {
         if (!closed) {
             decodedBytes += bytes;
@@ -134,7 +139,10 @@ public final class InFlight extends ChannelDuplexHandler {
         }
     }
 
-    /** As {@link #hold}, before the memory is allocated; returns false, and counts nothing, when it must not be now. */
+    /**
+     * The same as {@link #hold}, before the memory is allocated. Returns false, and counts nothing, if a limit prevents
+     * it now.
+     */
     public boolean tryHold(long bytes) {
         if (!closed && !budget.admits(this, begun())) {
             return false;
@@ -143,14 +151,15 @@ public final class InFlight extends ChannelDuplexHandler {
         return true;
     }
 
-    /** Whether the next request may be decoded, besides those that are not answered. */
+    /** Whether the next request may be decoded, in addition to those without replies. */
     public boolean mayDecode() {
         return closed || decodedBytes < limitBytes && budget.admits(this, begun());
     }
 
     /**
-     * As {@link #mayDecode}; when only the others leave no room, {@link #onRoom}'s action is run when there may be. For a
-     * request that has come completely: no more input may follow that would have it looked at again.
+     * The same as {@link #mayDecode}; if only the other connections leave no space, the action of {@link #onRoom} runs
+     * when they may. For a request that has arrived completely, after which no input may follow that would trigger
+     * another check.
      */
     public boolean mayDecodeOrWake() {
         return mayDecode() || decodedBytes < limitBytes && admitsOrWait(begun());
@@ -158,21 +167,24 @@ public final class InFlight extends ChannelDuplexHandler {
 
     public void requestCame() {
         cameWhole = true;
-        // What follows is another request.
+        // The bytes that follow belong to another request.
         onlyUnfinished = false;
         progress();
     }
 
-    /** All requests that arrived completely have been answered; {@code unfinishedBytes} are held of one that has not. */
+    /**
+     * Records that all requests that arrived completely have replies; {@code unfinishedBytes} are held for a partial
+     * one.
+     */
     public void settle(long unfinishedBytes) {
         settle(unfinishedBytes, true);
     }
 
     /**
-     * All requests that were decoded have been answered.
+     * Records that all decoded requests have replies.
      *
-     * @param unfinishedBytes what is held of one that has not been decoded completely, and of what follows it
-     * @param begun whether more bytes are needed for that one, or memory
+     * @param unfinishedBytes the bytes held for a request that is not completely decoded, and for those after it
+     * @param begun whether that request needs more bytes, or memory
      */
     public void settle(long unfinishedBytes, boolean begun) {
         if (closed) {
@@ -197,8 +209,8 @@ public final class InFlight extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether more may be read. A request that has begun may be finished, up to the limit of its length, whatever the
-     * connection's limit; when all connections together are at theirs, only one at a time goes on.
+     * Whether more may be read. A request that has begun may be completed, up to its maximum length, regardless of the
+     * connection's limit. When all connections together are at their limit, only one at a time continues.
      */
     public boolean mayRead() {
         boolean begun = begun();
@@ -211,7 +223,7 @@ public final class InFlight extends ChannelDuplexHandler {
         return !paused;
     }
 
-    /** Asks again once it is known to wait, as what it waits for may just have come. */
+    /** Checks again after the connection is registered as waiting, because memory may have become free in between. */
     private boolean admitsOrWait(boolean begun) {
         waitsBegun = begun;
         if (!waiting) {
@@ -221,24 +233,25 @@ public final class InFlight extends ChannelDuplexHandler {
         return budget.admits(this, begun);
     }
 
-    /** Whether it would go on as the exception; on any thread. */
+    /** Whether it would continue as the exception. Callable on any thread. */
     boolean waitsBegun() {
         return waitsBegun && !closed;
     }
 
-    /** Whether it holds nothing any more and never will; on any thread. */
+    /** Whether it holds no memory and never will again. Callable on any thread. */
     boolean closed() {
         return closed;
     }
 
-    /** What it holds; on any thread. */
+    /** Returns the bytes held. Callable on any thread. */
     long heldBytes() {
         return heldBytes;
     }
 
     /**
-     * Whether it holds memory, only its client can bring it on, and has not since then; on any thread. One that waits with
-     * a whole request, or takes no answers, counts only if it holds much.
+     * Whether it holds memory, only its client can advance it, and the client has not done so since the given time.
+     * Callable on any thread. A connection that waits with a complete request, or whose client receives no replies,
+     * counts only if it holds much.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = heldBytes;
@@ -250,12 +263,12 @@ public final class InFlight extends ChannelDuplexHandler {
                 || held > littleBytes && !channel.isWritable() && answers.stalledSince(nanos);
     }
 
-    /** Whether a request that may wait for as long as its client likes has held up those behind it for a while. */
+    /** Whether a request whose client chooses how long it waits has blocked others for the budget's patience. */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.patience().toNanos();
     }
 
-    /** Ends the connection: its client does nothing, while others wait for the memory that it holds. */
+    /** Ends the connection: its client is idle while others wait for the memory that it holds. */
     void closeIdle() {
         long left = LINES.next();
         if (left >= 0) {
@@ -281,7 +294,7 @@ public final class InFlight extends ChannelDuplexHandler {
                 left);
     }
 
-    /** There may be room; on any thread. */
+    /** Notifies this connection that memory may be free. Callable on any thread. */
     void wake() {
         if (!channel.isActive()) {
             return;
@@ -298,12 +311,12 @@ public final class InFlight extends ChannelDuplexHandler {
         close();
     }
 
-    /** Nothing more is held, and nothing that comes in is kept. */
+    /** Releases all memory, and discards further input. */
     void close() {
         if (closed) {
             return;
         }
-        // First, so that a thread that makes this the exception meanwhile sees it.
+        // Set first, so that a thread that concurrently makes this the exception sees it.
         closed = true;
         budget.give(heldBytes);
         heldBytes = 0;

@@ -15,18 +15,19 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory for requests that all connections together hold. Connections that hold much of it may take three quarters,
- * those that hold little seven eighths, and the rest is for connections that hold nothing, so that small requests are
- * read while large ones fill the memory.
+ * The memory for requests that all connections together hold. Connections that hold much of it may use three quarters,
+ * those that hold little seven eighths. The rest is for connections that hold nothing, so that small requests are read
+ * while large ones fill the memory.
  *
- * <p>When a connection finds no room, it reads no more, but for one at a time, which may finish what it has begun, and is
- * the exception until that is answered: without it, connections that each hold part of a request would wait for each
- * other. They are the exception in turn, in the order in which they began to wait. While there is no room for large
- * requests, connections that hold memory and whose clients do nothing for a while are closed, those that hold most first.
- * Threads share it.
+ * <p>A connection that finds no space stops reading. One at a time is the exception: it may complete the request that
+ * it has begun, and remains the exception until that has its reply. Without it, connections that each hold part of a
+ * request would wait for each other. Connections become the exception in the order in which they began to wait.
+ *
+ * <p>While large requests have no space, connections that hold memory and whose clients are idle for a time are closed,
+ * those that hold most first. Thread-safe.
  */
 final class InFlightBudget {
-    /** A connection that holds at most this, or a small part of the whole, holds little. */
+    /** The maximum bytes of a connection that holds little; less if the limit is small. */
     private static final int LITTLE_BYTES = 16 * 1024;
 
     private final long limitBytes;
@@ -43,10 +44,10 @@ final class InFlightBudget {
     private final LongAdder closed = new LongAdder();
 
     /**
-     * A budget of which nothing is held.
+     * Creates an empty budget.
      *
-     * @param patience how long clients may do nothing while there is no room for large requests
-     * @param timer looks after them
+     * @param patience maximum idle time of clients while large requests have no space
+     * @param timer runs the checks for idle clients
      */
     InFlightBudget(long limitBytes, Duration patience, EventExecutor timer) {
         this.limitBytes = limitBytes;
@@ -80,7 +81,7 @@ final class InFlightBudget {
         }
     }
 
-    /** Gives bytes back, and wakes those that wait for them. */
+    /** Releases bytes, and wakes the connections that wait for them. */
     void give(long bytes) {
         long held = heldBytes.addAndGet(-bytes);
         if (crosses(limitForMuchBytes, held, bytes)
@@ -94,7 +95,7 @@ final class InFlightBudget {
         return held < limit && held + given >= limit;
     }
 
-    /** Whether a connection that holds so many bytes may take more, as far as the others are concerned. */
+    /** Whether the other connections leave space for one that holds this number of bytes. */
     boolean hasRoom(long connectionBytes) {
         long limit = limitForMuchBytes;
         if (connectionBytes == 0) {
@@ -111,14 +112,14 @@ final class InFlightBudget {
                 || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
     }
 
-    /** Has the connection woken when it may have become admissible. */
+    /** Registers the connection to be woken when it may be admitted. */
     void await(InFlight connection) {
         waiting.add(connection);
     }
 
     /**
-     * What the connection was the exception for has been answered: the next in line is it. The connection itself, which
-     * may hold part of another request by now, has to wait for its next turn.
+     * Passes the exception on to the next connection in line, because the request of this one has its reply. This
+     * connection may hold part of another request by now, and waits for its next turn.
      */
     void settled(InFlight connection) {
         if (excepted.get() != connection) {
@@ -129,7 +130,7 @@ final class InFlightBudget {
             return;
         }
         if (next == null) {
-            // One may have come to wait since.
+            // A connection may have begun to wait in the meantime.
             wakeAll();
         } else if (next.closed()) {
             settled(next);
@@ -168,7 +169,7 @@ final class InFlightBudget {
         }
     }
 
-    /** Ends the exception of a connection whose request may wait for as long as its client likes; others need it. */
+    /** Ends the exception of a connection whose client chooses how long its request waits; others need it. */
     private void passOn() {
         InFlight exception = excepted.get();
         if (exception != null && exception.waitsLong()) {

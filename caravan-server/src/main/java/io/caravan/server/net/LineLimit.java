@@ -2,7 +2,10 @@ package io.caravan.server.net;
 
 import java.time.Duration;
 
-/** Keeps a message that clients can cause from filling the log: some lines in a while, and a count of the others. */
+/**
+ * Prevents a message that clients can cause from filling the log: allows a number of lines a minute, and counts the
+ * others.
+ */
 public final class LineLimit {
     private static final int LINES = 10;
     private static final Duration WHILE = Duration.ofMinutes(1);
@@ -11,7 +14,7 @@ public final class LineLimit {
     private int lines;
     private long left;
 
-    /** Returns how many lines have been left out since the last one that was not, or -1 to leave this one out too. */
+    /** Returns how many lines were suppressed since the last logged one, or -1 to suppress this one as well. */
     public long next() {
         return next(System.nanoTime());
     }

@@ -12,9 +12,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection late: sends the end of the stream, then reads and drops what the client still sends, for a while
- * or until the client closes. A socket that is closed with unread bytes is reset, and the client may lose the last
- * answer.
+ * Closes a connection late: sends the end of the stream, then reads and discards the client's input, for a time or
+ * until the client closes. A socket that is closed with unread bytes is reset, and the client may lose the last reply.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
     private final Channel channel;
@@ -23,7 +22,10 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
         this.channel = channel;
     }
 
-    /** Closes a connection that has written all that it will; on its event loop. Its handlers get no more messages. */
+    /**
+     * Closes a connection that has written everything. Call this on its event loop. Its handlers receive no more
+     * messages.
+     */
     public static void start(Channel channel, Duration patience) {
         DuplexChannel duplex = (DuplexChannel) channel;
         if (!channel.isActive() || duplex.isInputShutdown()) {
@@ -53,7 +55,7 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        // Nobody behind has been given anything.
+        // Later handlers have received no message.
     }
 
     @Override

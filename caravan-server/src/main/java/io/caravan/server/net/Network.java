@@ -34,14 +34,14 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Event loops, listeners on them, and all their connections. */
+/** The event loops, their listeners, and all their connections. */
 public final class Network implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Network.class);
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
-    /** The name of the handler that the deadlines stand behind. */
+    /** The name of the handler after which the deadlines are added. */
     private static final String IN_FLIGHT = "inFlight";
 
-    /** How long an event loop works off tasks before it looks at its sockets again. */
+    /** The time for which an event loop runs tasks before it polls its sockets again. */
     private static final long MAX_TASKS_MILLIS = 5;
 
     private static final int MAX_REFUSALS = 64;
@@ -50,10 +50,10 @@ public final class Network implements AutoCloseable {
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    /** For connections that are only told that they are refused. */
+    /** Limits the connections that are open only to receive a refusal. */
     private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
 
-    /** Sign what TLS needs signed when a connection begins. */
+    /** The threads that compute TLS signatures when a connection begins. */
     private final ExecutorService signers;
 
     private final ConnectionSlots slots;
@@ -75,8 +75,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Event loops that look at their sockets often. By default a loop works off tasks for up to a second first, and the
-     * connections of some clients are never without one.
+     * Event loops that poll their sockets often. By default a loop runs tasks for up to a second first, and the
+     * connections of some clients always have one.
      */
     private final class Loops extends MultiThreadIoEventLoopGroup {
         Loops() {
@@ -91,8 +91,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Makes threads that may flush the store's log, and have Netty's own thread-local variables. One that ends while the
-     * network is open throws, which {@link FatalErrors} takes for the end of the process.
+     * Creates threads that may flush the store's log, and that have Netty's thread-local variables. A thread that ends
+     * while the network is open throws an exception after which {@link FatalErrors} ends the process.
      */
     final class LoopThreads extends DefaultThreadFactory {
         LoopThreads() {
@@ -114,8 +114,9 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Starts to listen, and returns where, with the real port if the address has port 0, which is any. Throws {@link
-     * IOException} when it cannot, with a message that names the setting that is the {@code option} for the address.
+     * Starts to listen, and returns the address with the actual port: port 0 picks a free one. Throws
+     * {@link IOException} if it cannot listen; the message contains the {@code option}, which is the setting for the
+     * address.
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
@@ -137,8 +138,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Throws {@link IOException}, as {@link #listen} would, when another process listens on the address: a server that
-     * finds this out first has made no store and claimed no archive.
+     * Throws {@link IOException}, as {@link #listen} would, if another process listens on the address. A server that
+     * checks this first has then neither created a store nor claimed an archive.
      */
     public static void requireFree(InetSocketAddress address, String option) throws IOException {
         try (ServerSocket trial = new ServerSocket()) {
@@ -184,18 +185,21 @@ public final class Network implements AutoCloseable {
             channel.pipeline().addLast(written).addLast(IN_FLIGHT, requests);
             Connection connection = protocol.connect(channel, requests, written);
             requests.onIdle(connection::requestTimedOut);
-            // Before the protocol's handlers, which are asked how the connection stands.
+            // Added before the protocol's handlers, whose state they check.
             Duration idle = limits.idleTimeout() == null ? protocol.idleTimeout() : limits.idleTimeout();
             Deadlines.add(channel.pipeline(), IN_FLIGHT, connection, limits, idle);
             channel.attr(CONNECTION).set(connection);
             connections.add(channel);
             if (draining) {
-                // It was accepted before its listener closed, and may have been missed among the others.
+                // It was accepted before its listener closed, and the drain may have missed it.
                 channel.eventLoop().execute(() -> end(channel));
             }
         }
 
-        /** Only so many are told at a time, so that refusals do not use up the sockets; the others are just closed. */
+        /**
+         * Refuses a connection. A limited number of them receive a message at a time, so that refusals do not use up
+         * the sockets; the others are only closed.
+         */
         private void refuse(Channel channel) {
             if (!refusals.take(channel)) {
                 channel.close();
@@ -211,37 +215,37 @@ public final class Network implements AutoCloseable {
         return connections;
     }
 
-    /** Bytes that requests take which have been read and not answered. */
+    /** Returns the bytes of requests that were read and have no reply yet. */
     public long inFlightBytes() {
         return inFlight.heldBytes();
     }
 
-    /** Bytes of answers that clients have not taken. */
+    /** Returns the bytes of replies that clients have not received. */
     public long answerBytes() {
         return answers.heldBytes();
     }
 
-    /** Bytes that clients take for what they wait for. */
+    /** Returns the bytes held for what clients wait for. */
     public long waitBytes() {
         return answers.waits().heldBytes();
     }
 
-    /** How many connections were closed because they did nothing while requests were at their limit. */
+    /** Returns the number of connections closed because they were idle while requests were at their limit. */
     public long closedForRequests() {
         return inFlight.closedConnections();
     }
 
-    /** How many connections were closed because they took nothing while answers were at their limit. */
+    /** Returns the number of connections closed because they received nothing while replies were at their limit. */
     public long closedForAnswers() {
         return answers.closedConnections();
     }
 
-    /** How many connections were refused because the server had all that it takes. */
+    /** Returns the number of connections refused because of the limit for all. */
     public long refusedConnections() {
         return slots.refused();
     }
 
-    /** How many connections were refused because their address had all that one may have. */
+    /** Returns the number of connections refused because of the limit for one address. */
     public long refusedByAddress() {
         return slots.refusedByAddress();
     }
@@ -251,7 +255,7 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Accepts no more connections and no more requests, and waits until what came has been answered. A connection that
+     * Accepts no more connections and requests, and waits until all received requests have replies. A connection that
      * is still being set up is closed.
      */
     public void drain(Duration timeout) {
@@ -265,7 +269,7 @@ public final class Network implements AutoCloseable {
     private static void end(Channel channel) {
         ChannelHandlerContext tls = channel.pipeline().context(SslHandler.class);
         if (tls != null && !((SslHandler) tls.handler()).handshakeFuture().isDone()) {
-            // There was no request yet, and no answer can be sent. Closed past TLS, which would wait for the client.
+            // It has no request yet, and can receive no reply. Bypasses TLS, which would wait for the client.
             tls.close();
             return;
         }
@@ -275,7 +279,7 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    /** Stops the event loops, with whatever is still open. */
+    /** Stops the event loops, even if connections are still open. */
     @Override
     public void close() {
         closing = true;

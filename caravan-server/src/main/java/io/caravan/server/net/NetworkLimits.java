@@ -4,18 +4,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much clients may take of the server together, and how long they may take for it.
+ * The limits on the memory, connections, and time that clients may use together.
  *
- * @param maxConnections connections at a time, of all protocols; one too many is told so and closed
- * @param maxConnectionsPerAddress how many of them one address may have; this machine's own may have all
- * @param connectionInFlightBytes what the requests of a connection may take in memory that have not been answered; then
- *     nothing more is read from it until they are
- * @param totalInFlightBytes the same for all connections together, of which large requests may take three quarters
- * @param totalAnswerBytes bytes of answers that clients have not taken, of all connections together; then reads wait
- * @param requestTimeout how long a request may take to arrive, from its first byte; a new connection's first request
- *     from when it was accepted
- * @param stallTimeout how long a client may take nothing of an answer
- * @param idleTimeout how long a connection may be idle; zero is forever, and null leaves it to the protocol
+ * @param maxConnections maximum number of open connections, of all protocols; one more receives a message and is closed
+ * @param maxConnectionsPerAddress maximum for one address; loopback addresses are exempt
+ * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the
+ *     connection is not read
+ * @param totalInFlightBytes the same for all connections together, of which large requests may use three quarters
+ * @param totalAnswerBytes maximum bytes of replies that clients have not received, for all connections together; at
+ *     this limit, reads wait
+ * @param requestTimeout maximum time for a request to arrive, from its first byte; for a new connection's first
+ *     request, from when the connection was accepted
+ * @param stallTimeout maximum time for which a client may receive nothing of a reply
+ * @param idleTimeout maximum idle time of a connection; zero means forever, and null leaves it to the protocol
  */
 public record NetworkLimits(
         int maxConnections,
@@ -28,10 +29,16 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /** The part of the request timeout for which a client may do nothing while requests are at their limit. */
+    /**
+     * The divisor of the request timeout that yields the maximum idle time of a client while requests are at their
+     * limit.
+     */
     private static final int PATIENCE_PART = 15;
 
-    /** Half of the connections for one address, and a quarter of the JVM's memory each for requests and answers. */
+    /**
+     * Returns the default limits: half of the connections for one address, and a quarter of the JVM heap, but at least
+     * 64 MiB, each for requests and replies.
+     */
     public static NetworkLimits defaults() {
         long totalBytes = Math.max(MIN_TOTAL_BYTES, Runtime.getRuntime().maxMemory() / 4);
         return new NetworkLimits(
@@ -45,17 +52,20 @@ public record NetworkLimits(
                 null);
     }
 
-    /** How long a client may do nothing while the requests of all connections together are at their limit. */
+    /** Returns the maximum idle time of a client while the requests of all connections together are at their limit. */
     Duration patience() {
         return requestTimeout.dividedBy(PATIENCE_PART);
     }
 
-    /** How many of so many connections one address may have, when nothing else is said: half. */
+    /** Returns the default limit for one address: half of the connections, but at least one. */
     public static int shareOf(int maxConnections) {
         return Math.max(1, maxConnections / 2);
     }
 
-    /** The same limits with at most so many connections; one address may have no greater share of them than before. */
+    /**
+     * Returns the same limits with this maximum number of connections. The limit for one address does not exceed it; if
+     * it was the default half, it is half of the new number.
+     */
     public NetworkLimits withConnections(int connections) {
         boolean isShare = maxConnectionsPerAddress == shareOf(maxConnections);
         return new NetworkLimits(

@@ -9,16 +9,16 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a peer comes from, as limits count it: its IPv4 address, or the network of 64 bits that its IPv6 address is in,
- * which is what one customer has.
+ * The network of a peer, as limits count it: its IPv4 address, or the 64-bit network of its IPv6 address, which is what
+ * one customer has.
  *
- * @param loopback whether it is this machine, which is not limited: whoever is on it has other means, and a proxy on it
- *     speaks for many
+ * @param loopback whether it is this machine, which is not limited: its users have other means, and a proxy on it
+ *     represents many clients
  */
 public record PeerNetwork(ByteBuffer address, boolean loopback) {
     private static final int IPV6_NETWORK_BYTES = 8;
 
-    /** The network of an internet address; null for any other address. */
+    /** Returns the network of an internet address; null for any other address. */
     public static @Nullable PeerNetwork of(SocketAddress peer) {
         InetAddress address = peer instanceof InetSocketAddress internet ? internet.getAddress() : null;
         if (address == null) {

@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A certificate and its private key, read from PEM files together: between two steps of a renewal the files may hold the
- * parts of two pairs, with which every handshake would fail.
+ * A certificate and its private key, read from PEM files together. Between two steps of a renewal, the files may
+ * contain the parts of two pairs, with which every handshake would fail.
  */
 public final class PemPair {
     private static final Pattern KEY =
@@ -41,7 +41,7 @@ public final class PemPair {
      *
      * @param certificate the certificate, followed by the intermediate ones
      * @param key in PKCS #8, without a password
-     * @throws IOException when they cannot be read, are wrong, or do not belong together; the message names both
+     * @throws IOException if they cannot be read, are invalid, or do not belong together; the message names both
      */
     public static PemPair read(Path certificate, Path key) throws IOException {
         requireReadable(certificate);
@@ -64,7 +64,7 @@ public final class PemPair {
         }
     }
 
-    /** Says that two files cannot be used. */
+    /** Returns the message for two files that cannot be used. */
     static String unusable(Path certificate, Path key, Exception why) {
         return "the certificate in " + certificate + " and the key in " + key
                 + " cannot be used (both must be PEM and belong together, the key in PKCS #8 without a password): "

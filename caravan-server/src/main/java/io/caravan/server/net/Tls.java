@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS with PEM files, which are read again when they change: new connections get the new certificate, open ones keep
+ * TLS with PEM files, which are reloaded when they change: new connections use the new certificate, open ones keep
  * theirs.
  */
 public final class Tls implements FileWatch.Reloadable {
@@ -33,11 +33,11 @@ public final class Tls implements FileWatch.Reloadable {
     private volatile SslContext context;
 
     /**
-     * Reads the files. Throws {@link IOException} when one cannot be read or they are wrong; the message says which.
+     * Reads the files. Throws {@link IOException} if one cannot be read or is invalid; the message names it.
      *
      * @param certificate the server's certificate, followed by the intermediate ones
      * @param key its private key, in PKCS #8, without a password
-     * @param clientAuthority authorities that sign clients' certificates, of which each client then needs one; or null
+     * @param clientAuthority authorities that sign the certificates that each client then needs; or null
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;
@@ -75,14 +75,14 @@ public final class Tls implements FileWatch.Reloadable {
         LOG.info("read {} again: new connections get its certificate", certificate);
     }
 
-    /** A handler whose signatures are made by these threads, because one takes as long as many requests. */
+    /** Creates a handler. These threads compute its signatures, because one takes as long as many requests. */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);
     }
 
     /**
-     * Closes connections on which the handshake fails, and says so in a line. The exception itself is not logged: for a
-     * client that speaks plain text it holds what that said, which may be a secret.
+     * Closes connections on which the handshake fails, and logs a line. For a client that speaks plain text, the
+     * exception itself is not logged: it contains what the client sent, which may be a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
         private static final LineLimit LINES = new LineLimit();

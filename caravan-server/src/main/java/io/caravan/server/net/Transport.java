@@ -56,7 +56,7 @@ public enum Transport {
             IoUringChannelOption.TCP_KEEPINTVL,
             IoUringChannelOption.TCP_KEEPCNT);
 
-    /** How soon the system finds that a client's machine or network is gone, from the last byte that came. */
+    /** The time, from the last received byte, until the system detects that a client's machine or network is gone. */
     public static final Duration KEEPALIVE = Duration.ofSeconds(300);
 
     private static final int KEEPALIVE_PROBES = 3;
@@ -88,12 +88,12 @@ public enum Transport {
         this.keepaliveProbes = keepaliveProbes;
     }
 
-    /** The best one that this machine supports. */
+    /** Returns the best transport that this machine supports. */
     public static Transport best() {
         return EPOLL.unavailable() == null ? EPOLL : NIO;
     }
 
-    /** Why this machine does not support it, or null when it does. */
+    /** Returns the reason why this machine does not support it, or null if it does. */
     public @Nullable Throwable unavailable() {
         return unavailable.get();
     }
@@ -106,15 +106,12 @@ public enum Transport {
         return listenerType;
     }
 
-    /** For connections to other servers. */
+    /** Returns the channel type for connections to other servers. */
     public Class<? extends Channel> clientType() {
         return clientType;
     }
 
-    /**
-     * Has the system look whether clients are still there, or one whose machine or network is gone would keep its place
-     * forever.
-     */
+    /** Enables TCP keep-alive; without it, a client whose machine or network is gone would occupy its place forever. */
     void keepAlive(ServerBootstrap listener) {
         listener.childOption(ChannelOption.SO_KEEPALIVE, true);
         if (keepaliveIdle != null && keepaliveInterval != null && keepaliveProbes != null) {
@@ -124,7 +121,7 @@ public enum Transport {
         }
     }
 
-    /** An option of the JDK's sockets, by name; null where it has none, and the system decides. */
+    /** Returns a socket option of the JDK by name; null if it has none, and the system decides. */
     @SuppressWarnings("unchecked") // All of them are numbers.
     private static @Nullable ChannelOption<Integer> nio(String name) {
         try (SocketChannel any = SocketChannel.open()) {
@@ -139,14 +136,14 @@ public enum Transport {
         }
     }
 
-    /** Its options for that, for tests. */
+    /** Returns the keep-alive options, for tests. */
     List<ChannelOption<Integer>> keepaliveOptions() {
         return keepaliveIdle == null || keepaliveInterval == null || keepaliveProbes == null
                 ? List.of()
                 : List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
     }
 
-    /** Its name in settings and logs. */
+    /** Returns the name in settings and logs. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

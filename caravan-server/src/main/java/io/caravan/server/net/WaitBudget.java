@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory for what clients wait for without a request that is being worked on: channels and patterns that they listen
- * to, places in the queues for values, streams that they follow. A connection may take a quarter, and an address half,
- * except for this machine's own. What finds no room is rejected. Thread-safe.
+ * The memory for what clients wait for without a request in progress: channels and patterns that they subscribe to,
+ * places in the queues for values, streams that they follow. A connection may use a quarter, and an address half,
+ * except for loopback addresses. A request that exceeds a limit is rejected. Thread-safe.
  */
 public final class WaitBudget {
     private static final int CONNECTION_PART = 4;
@@ -23,7 +23,7 @@ public final class WaitBudget {
         this.limitBytes = limitBytes;
     }
 
-    /** The share of a connection that holds nothing yet. */
+    /** Returns the share of a connection, which is empty at first. */
     Share share(Channel connection) {
         PeerNetwork peer = PeerNetwork.of(connection.remoteAddress());
         return new Share(peer == null || peer.loopback() ? null : peer);
@@ -50,7 +50,7 @@ public final class WaitBudget {
         }
     }
 
-    /** What one connection takes of it; all of that is given back when the connection closes. Thread-safe. */
+    /** The memory of one connection, all of which is released when the connection closes. Thread-safe. */
     public final class Share {
         private final @Nullable PeerNetwork peer;
         private long shareBytes;
@@ -60,7 +60,10 @@ public final class WaitBudget {
             this.peer = peer;
         }
 
-        /** Takes memory, or returns false when the connection, its address or all together have all that they may. */
+        /**
+         * Reserves memory. Returns false if the connection, its address, or all connections together are at their
+         * limit.
+         */
         public synchronized boolean take(long bytes) {
             if (closed) {
                 return true;
@@ -72,7 +75,6 @@ public final class WaitBudget {
             return true;
         }
 
-        /** Gives memory back. */
         public synchronized void give(long bytes) {
             if (!closed) {
                 shareBytes -= bytes;

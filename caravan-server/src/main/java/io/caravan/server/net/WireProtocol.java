@@ -4,20 +4,21 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import java.time.Duration;
 
-/** A protocol that a listener speaks. */
+/** The protocol of a listener. */
 public interface WireProtocol {
 
     /**
-     * Sets a new connection up: adds the protocol's handlers to the end of the pipeline, which has decrypted bytes.
+     * Sets up a new connection: adds the protocol's handlers to the end of the pipeline, which provides decrypted
+     * bytes.
      *
-     * @param inFlight the connection's share of the memory for requests, which the handlers ask before they read on
-     * @param answers its share of the memory for answers, which they ask before they make another one
+     * @param inFlight the connection's share of the memory for requests, which the handlers check before they read on
+     * @param answers its share of the memory for replies, which they check before they create another one
      */
     Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers);
 
-    /** How long a connection may be idle when nothing else is configured; zero is forever. */
+    /** Returns the idle timeout of connections if none is configured; zero means never. */
     Duration idleTimeout();
 
-    /** What the server sends to a connection that it refuses because there are too many. */
+    /** Returns the message for a connection that is refused because of a connection limit. */
     ByteBuf tooManyConnections();
 }

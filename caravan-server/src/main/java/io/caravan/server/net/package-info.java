@@ -1,12 +1,12 @@
 /**
- * What all listeners share, whatever protocol they speak.
+ * The network layer that all listeners share, regardless of their protocol.
  *
- * <p>{@link io.caravan.server.net.Network} has the event loops and accepts connections. Each gets, before the handlers
- * of its {@link io.caravan.server.net.WireProtocol}: TLS ({@link io.caravan.server.net.Tls}), a place among the
- * connections ({@link io.caravan.server.net.ConnectionSlots}), shares of the memory for requests and for answers
- * ({@link io.caravan.server.net.InFlight}, {@link io.caravan.server.net.AnswerMemory}), and
- * {@link io.caravan.server.net.Deadlines}. The protocol in turn says how each {@link io.caravan.server.net.Connection}
- * stands.
+ * <p>{@link io.caravan.server.net.Network} has the event loops and accepts connections. Each connection has TLS
+ * ({@link io.caravan.server.net.Tls}) and {@link io.caravan.server.net.Deadlines}, and counts against the limits of
+ * connections ({@link io.caravan.server.net.ConnectionSlots}) and of memory for requests and replies
+ * ({@link io.caravan.server.net.InFlight}, {@link io.caravan.server.net.AnswerMemory}). The handlers of its
+ * {@link io.caravan.server.net.WireProtocol} follow. The protocol reports the state of each
+ * {@link io.caravan.server.net.Connection}.
  */
 @NullMarked
 package io.caravan.server.net;

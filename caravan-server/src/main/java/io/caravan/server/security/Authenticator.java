@@ -9,12 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out who a secret belongs to; logs and counts failures, and limits those of each address. Never blocks, so event
- * loops may call it. The time it takes depends neither on how much of a secret is right nor on whose it is. Threads
- * share it.
+ * Finds the principal of a secret; logs and counts failures, and limits those of each address. Never blocks, so event
+ * loops may call it. Its duration depends neither on how much of a secret is correct nor on whose it is. Thread-safe.
  */
 public class Authenticator {
-    /** The user that stands for "whoever has this secret", as clients of Redis name it when none was configured. */
+    /** The user that matches any user with the secret; Redis clients send it if no user is configured. */
     public static final String DEFAULT_USER = "default";
 
     private static final Logger LOG = LoggerFactory.getLogger(Authenticator.class);
@@ -22,37 +21,37 @@ public class Authenticator {
     private final FailedAttempts failedAttempts = new FailedAttempts(System::nanoTime);
     private final LongAdder failures = new LongAdder();
     private final LongAdder refusals = new LongAdder();
-    /** Null when no secret is required. */
+    /** Null if no secret is required. */
     private volatile @Nullable Credentials credentials;
 
     Authenticator(@Nullable Credentials credentials) {
         this.credentials = credentials;
     }
 
-    /** Requires no secret: every client may do everything. */
+    /** Returns an authenticator that requires no secret: every client has every permission. */
     public static Authenticator open() {
         return new Authenticator(null);
     }
 
-    /** One secret that allows everything. */
+    /** Returns an authenticator with one secret that grants every permission. */
     public static Authenticator ofPassword(byte[] password) {
         return new Authenticator(Credentials.ofPassword(password));
     }
 
-    /** Principals whose secrets are not among these may do nothing from now on. */
+    /** Replaces the credentials. Principals whose secrets are not among the new ones lose all permissions at once. */
     final void replace(Credentials changed) {
         Credentials old = credentials;
         credentials = old == null ? changed : changed.replacing(old);
     }
 
-    /** Whether clients have to authenticate before they may do anything; if not, each is {@link Principal#ANYONE}. */
+    /** Whether clients must authenticate first; if not, each is {@link Principal#ANYONE}. */
     public final boolean required() {
         return credentials != null;
     }
 
     /**
-     * The principal of this user with this secret, or null: it is wrong, or is not looked at because its address has
-     * shown too many wrong ones. {@link #DEFAULT_USER} stands for any user.
+     * Returns the principal of this user with this secret, or null. The secret is then wrong, or is not checked because
+     * its address has presented too many wrong ones. {@link #DEFAULT_USER} matches any user.
      */
     public final @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
         Credentials valid = credentials;
@@ -79,7 +78,9 @@ public class Authenticator {
         return principal;
     }
 
-    /** Each secret is logged once. The user's name is not: it is the client's own words, or a misplaced secret. */
+    /**
+     * Logs each secret once. The user's name is not logged: the client chooses it, and it may be a misplaced secret.
+     */
     private static void log(SocketAddress peer, Cost cost, boolean limited) {
         if (cost != Cost.NONE) {
             LOG.warn(
@@ -89,12 +90,12 @@ public class Authenticator {
         }
     }
 
-    /** How many times a peer has shown a wrong secret. */
+    /** Returns how many times a client has presented a wrong secret. */
     public final long failures() {
         return failures.sum();
     }
 
-    /** How many times a secret was not looked at, because its address had shown too many wrong ones. */
+    /** Returns how many secrets were not checked because their addresses had presented too many wrong ones. */
     public final long refusals() {
         return refusals.sum();
     }

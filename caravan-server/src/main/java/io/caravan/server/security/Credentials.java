@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Credentials {
     private final List<Credential> all;
 
-    /** A secret's digest, and who has it. */
+    /** The digest of a secret, and its principal. */
     record Credential(byte[] digest, Principal principal) {
         boolean same(Credential other) {
             return Arrays.equals(digest, other.digest) && principal.sameRights(other.principal);
@@ -35,7 +35,10 @@ final class Credentials {
         }
     }
 
-    /** Compares with every credential, even after a match, so that the time taken reveals nothing. */
+    /**
+     * Returns the principal of a secret, or null. Compares every credential, even after a match, so that the duration
+     * reveals nothing.
+     */
     @Nullable
     Principal find(String user, byte[] secret) {
         byte[] digest = digest(secret);
@@ -50,8 +53,8 @@ final class Credentials {
     }
 
     /**
-     * These credentials in place of others: unchanged ones keep their principals, and principals that are no longer
-     * among these are revoked.
+     * Returns these credentials as the replacement of others: unchanged ones keep their principals, and principals that
+     * no longer occur are revoked.
      */
     Credentials replacing(Credentials others) {
         Credentials merged = new Credentials(all.stream().map(others::sameOr).toList());

@@ -16,14 +16,14 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Slows down guessing: an address may show {@value #ATTEMPTS} distinct wrong secrets at once, and then another one
- * every {@value #SECONDS_PER_ATTEMPT} seconds. The same wrong secret shown again costs nothing, because a client whose
- * token is stale is not guessing and must not lock out those who share its address. A secret that has succeeded from an
- * address is let through even when the address has no attempts left.
+ * Slows down guessing: an address may present {@value #ATTEMPTS} distinct wrong secrets at once, and then another one
+ * every {@value #SECONDS_PER_ATTEMPT} seconds. The same wrong secret costs nothing when it is presented again: a client
+ * with a stale token is not guessing, and must not lock out others with the same address. A secret that has succeeded
+ * from an address is accepted even when the address has no attempts left.
  *
- * <p>Secrets are remembered only as keyed hashes, under a key that exists in this process alone: the last {@value
- * #SECRETS} right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses.
- * Threads share it.
+ * <p>Secrets are kept only as keyed hashes, under a key that exists only in this process: the last {@value #SECRETS}
+ * correct and the last {@value #SECRETS} wrong ones of each address, for the last {@value #ADDRESSES} addresses.
+ * Thread-safe.
  */
 final class FailedAttempts {
     static final int ATTEMPTS = 20;
@@ -36,7 +36,7 @@ final class FailedAttempts {
 
     private final LongSupplier nanoClock;
     private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
-    /** The address least recently seen first. */
+    /** The attempts of each address, the least recently seen first. */
     private final Map<PeerNetwork, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -46,18 +46,18 @@ final class FailedAttempts {
         }
     };
 
-    /** What a wrong secret costs its address: nothing when it was shown before. */
+    /** The cost of a wrong secret for its address: none if it was presented before. */
     enum Cost {
         NONE,
         ATTEMPT,
         LAST_ATTEMPT
     }
 
-    /** What is known of one address. */
+    /** The state of one address. */
     private static final class Attempts {
         final RecentHashes right = new RecentHashes();
         final RecentHashes wrong = new RecentHashes();
-        /** When the address has all its attempts again. */
+        /** The time at which the address has all its attempts again. */
         long restoredNanos;
 
         Attempts(long now) {
@@ -65,7 +65,7 @@ final class FailedAttempts {
         }
     }
 
-    /** A few hashes, the most recently shown first. */
+    /** A limited number of hashes, the most recently presented first. */
     private static final class RecentHashes {
         private final List<Long> hashes = new ArrayList<>(1);
 
@@ -73,7 +73,7 @@ final class FailedAttempts {
             return hashes.contains(hash);
         }
 
-        /** Puts the hash in front; returns false when it was there already. */
+        /** Moves the hash to the front; returns false if it was already present. */
         boolean add(long hash) {
             boolean known = remove(hash);
             if (hashes.size() == SECRETS) {
@@ -98,7 +98,7 @@ final class FailedAttempts {
         return bytes;
     }
 
-    /** What stands for a user's secret here. */
+    /** Returns the hash that represents a user's secret here. */
     long hash(String user, byte[] secret) {
         try {
             Mac mac = Mac.getInstance(HASH);
@@ -111,7 +111,7 @@ final class FailedAttempts {
         }
     }
 
-    /** Whether the address may show this secret now. */
+    /** Whether the address may present this secret now. */
     synchronized boolean mayTry(PeerNetwork peer, long secret) {
         Attempts attempts = byAddress.get(peer);
         return attempts == null
@@ -124,14 +124,14 @@ final class FailedAttempts {
         return untilRestoredNanos <= (ATTEMPTS - 1) * NANOS_PER_ATTEMPT;
     }
 
-    /** The secret was right. */
+    /** Records that the secret was correct. */
     synchronized void succeeded(PeerNetwork peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.wrong.remove(secret);
         attempts.right.add(secret);
     }
 
-    /** The secret was wrong. */
+    /** Records that the secret was wrong, and returns its cost. */
     synchronized Cost failed(PeerNetwork peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.right.remove(secret);

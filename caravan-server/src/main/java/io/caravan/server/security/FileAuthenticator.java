@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authenticates by a file of secrets, which is read again when it changes. If the new contents are wrong, that is
- * logged and the old secrets stay valid.
+ * Authenticates with a file of secrets, which is reloaded when it changes. Invalid new contents are logged, and the old
+ * secrets stay valid.
  */
 public final class FileAuthenticator extends Authenticator implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);
@@ -32,16 +32,16 @@ public final class FileAuthenticator extends Authenticator implements FileWatch.
     }
 
     /**
-     * Reads a file of credentials. Throws {@link IOException} when it cannot be read, or is wrong; the message says
-     * where, and holds no secret.
+     * Reads a file of credentials. Throws {@link IOException} if it cannot be read or is invalid; the message contains
+     * the place, and no secret.
      */
     public static FileAuthenticator ofSecrets(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::read);
     }
 
     /**
-     * Reads a file whose one line is a secret that allows everything. Throws {@link IOException} when it cannot be
-     * read, or holds none.
+     * Reads a file whose one line is a secret that grants every permission. Throws {@link IOException} if it cannot be
+     * read, or contains none.
      */
     public static FileAuthenticator ofPassword(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::readPassword);

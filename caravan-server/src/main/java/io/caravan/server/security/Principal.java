@@ -8,14 +8,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whoever has shown a valid secret, and what it allows. Once the secret is withdrawn it allows nothing, so code that
- * keeps a principal for a connection must ask it again for each request. Threads share it.
+ * A client that has presented a valid secret, and its permissions. Once the secret is revoked the client has none, so
+ * code that keeps a principal for a connection must check it again for each request. Thread-safe.
  */
 public final class Principal {
-    /** May do everything; stands for every client where no authentication is configured. */
+    /** The principal with every permission; represents every client if authentication is disabled. */
     public static final Principal ANYONE = new Principal("anyone", EnumSet.allOf(Permission.class), List.of());
 
-    /** May do nothing; stands for a client that has shown no valid secret, where one is required. */
+    /**
+     * The principal without permissions; represents a client that has presented no valid secret, if one is required.
+     */
     public static final Principal NOBODY = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
 
     private final String name;
@@ -23,7 +25,10 @@ public final class Principal {
     private final byte[][] prefixes;
     private volatile boolean revoked;
 
-    /** Its documents are those whose names start with one of the prefixes; an empty list is every document. */
+    /**
+     * Creates a principal for the documents whose names start with one of the prefixes; an empty list means every
+     * document.
+     */
     Principal(String name, Set<Permission> permissions, List<String> prefixes) {
         this.name = name;
         this.permissions = Set.copyOf(permissions);
@@ -32,12 +37,12 @@ public final class Principal {
                 .toArray(byte[][]::new);
     }
 
-    /** The user's name in the file of secrets; safe to log. */
+    /** Returns the user's name in the file of secrets; safe to log. */
     public String name() {
         return name;
     }
 
-    /** Whether it may do this to this document. */
+    /** Whether it has a permission for this document. */
     public boolean may(Permission permission, DocumentName document) {
         if (!may(permission)) {
             return false;
@@ -50,7 +55,7 @@ public final class Principal {
         return prefixes.length == 0;
     }
 
-    /** Whether it may do this to every document whose name begins so. */
+    /** Whether it has a permission for every document whose name starts with {@code beginning}. */
     public boolean mayAll(Permission permission, byte[] beginning) {
         return may(permission)
                 && (prefixes.length == 0 || Arrays.stream(prefixes).anyMatch(prefix -> startsWith(beginning, prefix)));
@@ -61,12 +66,12 @@ public final class Principal {
                 && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length);
     }
 
-    /** Whether it may do this at all, apart from any document. */
+    /** Whether it has a permission, regardless of any document. */
     public boolean may(Permission permission) {
         return !revoked && permissions.contains(permission);
     }
 
-    /** Whether its secret has been withdrawn: it may do nothing, and the client must authenticate again. */
+    /** Whether its secret was revoked: it then has no permissions, and the client must authenticate again. */
     public boolean revoked() {
         return revoked;
     }

@@ -20,7 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads files of secrets, in Java's properties format:
+ * Reads files of secrets, in the Java properties format:
  *
  * <pre>{@code
  * editor.secret = correct-horse-battery-staple
@@ -29,9 +29,9 @@ import java.util.regex.Pattern;
  * editor.prefixes = letters/, drafts/
  * }</pre>
  *
- * <p>A user may have several secrets, told apart by any word after {@code secret.}, so that a new one can be valid
- * before the old one is taken out. {@code sha256} instead of {@code secret} gives the secret's digest, in hexadecimal.
- * Without {@code prefixes} all documents are meant. Messages never hold a secret.
+ * <p>A user may have several secrets, distinguished by any word after {@code secret.}, so that a new one can be valid
+ * before the old one is removed. {@code sha256} instead of {@code secret} specifies the secret's digest, in
+ * hexadecimal. Without {@code prefixes}, the permissions apply to all documents. Messages never contain a secret.
  */
 final class SecretsFile {
     private static final long MAX_PASSWORD_BYTES = 4096;
@@ -41,7 +41,7 @@ final class SecretsFile {
     private final Path file;
     private final Map<String, User> users = new TreeMap<>();
 
-    /** What has been read of one user. */
+    /** The entries read for one user. */
     private static final class User {
         final List<byte[]> digests = new ArrayList<>();
         Set<Permission> permissions = EnumSet.noneOf(Permission.class);
@@ -94,7 +94,7 @@ final class SecretsFile {
         return new Credentials(all);
     }
 
-    /** An unknown key is not quoted, because it may be a secret on a line of its own. */
+    /** Processes an entry. An unknown key is not quoted, because it may be a secret on its own line. */
     private void take(int number, String key, String value) throws IOException {
         Matcher parts = KEY.matcher(key);
         check(
@@ -135,7 +135,7 @@ final class SecretsFile {
         return permissions;
     }
 
-    /** A line that names none would otherwise grant every document. */
+    /** Rejects an entry without prefixes, which would otherwise grant every document. */
     private List<String> prefixes(String key, String value) throws IOException {
         List<String> prefixes = words(value);
         check(!prefixes.isEmpty(), key, "names no prefix: add one, or remove the line to grant every document");

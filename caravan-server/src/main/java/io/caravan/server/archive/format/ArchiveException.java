@@ -4,29 +4,29 @@ import io.caravan.CaravanException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An archive is not what it has to be for what was asked. The message names the object and the document. What the place
- * itself answers is an {@link io.caravan.server.archive.object.ObjectStoreException}.
+ * Thrown when an archive's content does not permit a call. The message names the object and the document. Errors of the
+ * object store are {@link io.caravan.server.archive.object.ObjectStoreException}s.
  */
 public final class ArchiveException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** Why. */
+    /** The reason. */
     public enum Reason {
-        /** An object's bytes are not those that were written, or say what cannot be. */
+        /** An object's bytes are not those that were written, or their content is invalid. */
         CORRUPT,
         /** An object is of a version that this release does not read. */
         VERSION,
-        /** There is no archive, or not of this document, or not this generation of it. */
+        /** There is no archive, or it lacks this document, or this generation of it. */
         NOT_FOUND,
         /** The archive belongs to another store. */
         FOREIGN,
-        /** Another server has taken over the archive: this one must not write to it any more. */
+        /** Another server has taken over the archive: this one must no longer write to it. */
         FENCED,
-        /** What is in the archive is older than what is here, or not its continuation. */
+        /** The archive's state is older than the local one, or not its continuation. */
         BACK_IN_TIME,
-        /** A manifest has no room for another generation. */
+        /** A manifest has no space for another generation. */
         FULL,
-        /** The document was deleted; the archive keeps what it was for a while. */
+        /** The document was deleted; the archive keeps its generations for a while. */
         DELETED
     }
 
@@ -50,7 +50,7 @@ public final class ArchiveException extends CaravanException {
         return new ArchiveException(Reason.CORRUPT, object + ": " + problem);
     }
 
-    /** An object is of another version than this release reads. */
+    /** An object has a version that this release does not read. */
     static ArchiveException version(String object, long version, int oldest, int newest) {
         return new ArchiveException(
                 Reason.VERSION,

@@ -9,31 +9,33 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where things are in an archive.
+ * The keys of an archive's objects.
  *
  * <pre>
  *   archive.json                                              the root
- *   manifests/NAME                                            what is archived of a document name
+ *   manifests/NAME                                            the manifest of a document name
  *   snapshots/NAME/GENERATION-NEXT-EPOCH-ATTEMPT              one snapshot of it
  * </pre>
  *
- * <p>{@code NAME} is the document's name with every byte but {@code A-Z a-z 0-9 - _} as {@code !} and two hexadecimal
- * digits. A name whose form would be longer than {@value #MAX_NAME_CHARS} characters is its first {@value #KEPT_CHARS},
- * {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so no two names share one.
- * The numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
+ * <p>{@code NAME} is the document's name in which {@code !} and two hexadecimal digits replace every byte other than
+ * {@code A-Z a-z 0-9 - _}. A form of more than {@value #MAX_NAME_CHARS} characters is cut to its first {@value
+ * #KEPT_CHARS}, followed by {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so
+ * no two names share one.
+ *
+ * <p>The numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
  * generation.
  */
 public final class ArchiveKeys {
     /** The root's key. */
     public static final String ROOT = "archive.json";
-    /** The folder of the manifests. */
+    /** The directory of the manifests. */
     public static final String MANIFESTS = "manifests/";
-    /** The folder of the documents' folders of snapshots. */
+    /** The directory of the documents' snapshot directories. */
     public static final String SNAPSHOTS = "snapshots/";
 
-    /** Longest form of a name that holds the whole name. */
+    /** Maximum length of a form that contains the entire name. */
     public static final int MAX_NAME_CHARS = 160;
-    /** How much is kept of a longer one. */
+    /** The number of characters kept of a longer one. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -45,13 +47,13 @@ public final class ArchiveKeys {
     private ArchiveKeys() {}
 
     /**
-     * What a snapshot's key says.
+     * The content of a snapshot's key.
      *
      * @param encodedName the document's name, as in the key
      * @param generation number of the snapshot
      * @param nextSequence sequence that the document's next value was to get
      * @param epoch number of the archive's owner that wrote it
-     * @param attempt tells attempts at the same from each other
+     * @param attempt distinguishes attempts at the same snapshot
      */
     public record SnapshotKey(String encodedName, long generation, long nextSequence, long epoch, int attempt) {}
 
@@ -59,15 +61,15 @@ public final class ArchiveKeys {
         return MANIFESTS + encode(name);
     }
 
-    /** Folder of a document's snapshots, with the slash at its end. */
+    /** Returns the directory of a document's snapshots, with the slash at its end. */
     public static String snapshots(DocumentName name) {
         return SNAPSHOTS + encode(name) + "/";
     }
 
     /**
-     * Key of a snapshot.
+     * Returns the key of a snapshot.
      *
-     * @param attempt any number: a random one, so that nothing is ever put where something else was
+     * @param attempt any number: a random one, so that no key is ever used twice
      * @throws IllegalArgumentException when another number is below 0
      */
     public static String snapshot(DocumentName name, long generation, long nextSequence, long epoch, int attempt) {
@@ -82,7 +84,7 @@ public final class ArchiveKeys {
         return HEX.toHexDigits(number);
     }
 
-    /** What a snapshot's key says, or null when it is the key of something else. */
+    /** Returns the content of a snapshot's key, or null when it is the key of something else. */
     public static @Nullable SnapshotKey parseSnapshot(String key) {
         Matcher parts = SNAPSHOT.matcher(key);
         return parts.matches()
@@ -95,7 +97,7 @@ public final class ArchiveKeys {
                 : null;
     }
 
-    /** A name as it is in keys. */
+    /** Returns the form of a name in keys. */
     public static String encode(DocumentName name) {
         byte[] bytes = name.toBytes();
         StringBuilder form = new StringBuilder(bytes.length + 16);
@@ -117,7 +119,7 @@ public final class ArchiveKeys {
         return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_';
     }
 
-    /** The name that has this form in keys, or null when it cannot be told from it or there is none. */
+    /** Returns the name that has this form in keys, or null when the form does not determine it or is invalid. */
     public static @Nullable DocumentName decode(String form) {
         if (form.isEmpty() || form.length() > MAX_NAME_CHARS) {
             return null;

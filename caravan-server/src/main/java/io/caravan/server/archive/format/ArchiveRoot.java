@@ -3,8 +3,8 @@ package io.caravan.server.archive.format;
 import java.util.UUID;
 
 /**
- * The object that makes a place an archive, and says who owns it. For its bytes see {@link SealedJson} and
- * {@code docs/FORMAT.md}.
+ * The object that marks a location as an archive, and names its owner. For its bytes see {@link SealedJson} and {@code
+ * docs/FORMAT.md}.
  *
  * @param store identity of the store whose documents are in it
  * @param epoch number of the owner, which has grown by one with each server that took the archive over
@@ -12,11 +12,11 @@ import java.util.UUID;
  * @param sinceMillis when it took over, by its clock, in milliseconds since 1970
  */
 public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis) {
-    /** The format that a root begins with. */
+    /** The format name at the start of a root. */
     public static final String FORMAT = "caravan-archive";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
-    /** No root is longer. */
+    /** Maximum length of a root. */
     public static final int MAX_BYTES = 64 << 10;
 
     private static final SealedJson<RootJson> JSON = new SealedJson<>(RootJson.class, FORMAT, VERSION, MAX_BYTES);

@@ -3,14 +3,14 @@ package io.caravan.server.archive.format;
 import io.caravan.server.archive.format.SealedJson.Hex;
 
 /**
- * What a manifest says of one snapshot of its document. The names and their order are those of the manifest's JSON.
+ * A manifest's entry for one snapshot of its document. The names and their order are those of the manifest's JSON.
  *
- * @param number from 1 on; each snapshot of a name has a higher one
+ * @param number counted from 1; each snapshot of a name has a higher one
  * @param key the snapshot's object
  * @param incarnation as in {@link SnapshotHeader}, as are the numbers up to {@code takenAtMillis}
  * @param valueBytes sum of the values' lengths
  * @param objectBytes size of the object
- * @param sha256 hash of the whole object, in hexadecimal digits
+ * @param sha256 hash of the entire object, in hexadecimal digits
  */
 public record Generation(
         long number,

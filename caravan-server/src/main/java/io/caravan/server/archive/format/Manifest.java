@@ -9,14 +9,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an archive holds of one document name. What no manifest names was never archived, whatever objects there are.
+ * The generations of one document name in an archive. An object that no manifest names is not archived.
  *
  * @param store identity of the store that the archive belongs to
  * @param name the document
  * @param epoch number of the owner that wrote the manifest last
- * @param lastGeneration the highest number that a generation of the name has had, also one that is pruned
+ * @param lastGeneration the highest number that a generation of the name has had, including pruned ones
  * @param generations the snapshots that are kept, by rising number
- * @param tombstone says that the document was deleted after the last of the generations; null when it was not
+ * @param tombstone records that the document was deleted after the last of the generations; null when it was not
  */
 public record Manifest(
         UUID store,
@@ -26,7 +26,7 @@ public record Manifest(
         List<Generation> generations,
         @Nullable Tombstone tombstone) {
 
-    /** How many generations a message names; older ones are counted. */
+    /** Maximum number of generations in a message; older ones are counted. */
     private static final int DESCRIBED = 10;
 
     public Manifest {
@@ -38,7 +38,7 @@ public record Manifest(
         return generations.isEmpty() ? null : generations.get(generations.size() - 1);
     }
 
-    /** Says which generations there are, newest first; for people. */
+    /** Returns a description of the generations, newest first; for people. */
     public String describeGenerations() {
         int all = generations.size();
         if (all == 0) {
@@ -55,9 +55,9 @@ public record Manifest(
     }
 
     /**
-     * Says that a document was deleted. The names and their order are those of the manifest's JSON.
+     * The record of a document's deletion. The names and their order are those of the manifest's JSON.
      *
-     * @param incarnation which document it was
+     * @param incarnation identifies the document
      * @param nextSequence the sequence that its next value would have got
      * @param deletedAtMillis when, by the server's clock, in milliseconds since 1970
      */

@@ -14,19 +14,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread.
+ * Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. Thread-safe. Every manifest satisfies:
  *
- * <p>Every manifest fulfils: (1) no number but an incarnation is below 0; (2) the generations' numbers rise, from 1 to
- * the last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers, but that the
- * document may have gone on between the choice of the key and the snapshot; (4) its first sequence is not above its
- * next; (5) its hash is one.
+ * <ol>
+ *   <li>No number but an incarnation is below 0.
+ *   <li>The generations' numbers rise, from at least 1 to at most the last one.
+ *   <li>Each has the key that {@link ArchiveKeys} defines for the name and its numbers. The key's next sequence may be
+ *   lower, as the document may advance between the choice of the key and the snapshot.
+ *   <li>Its first sequence is not above its next.
+ *   <li>Its hash is a SHA-256.
+ * </ol>
  */
 public final class ManifestCodec {
-    /** The format that a manifest begins with. */
+    /** The format name at the start of a manifest. */
     public static final String FORMAT = "caravan-manifest";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
-    /** No manifest is longer: tens of thousands of generations. */
+    /** Maximum length of a manifest: tens of thousands of generations. */
     public static final int MAX_BYTES = 16 << 20;
 
     private static final SealedJson<ManifestJson> JSON =
@@ -34,7 +38,7 @@ public final class ManifestCodec {
 
     private ManifestCodec() {}
 
-    /** The JSON of a manifest. The name's bytes need not be text, so they are there in Base64 besides. */
+    /** The JSON of a manifest. The name's bytes need not be text, so it also has them in Base64. */
     record ManifestJson(
             String format,
             int version,
@@ -69,9 +73,9 @@ public final class ManifestCodec {
     }
 
     /**
-     * Writes a manifest.
+     * Encodes a manifest.
      *
-     * @throws IllegalArgumentException when it is not as this class says
+     * @throws IllegalArgumentException when it violates the conditions of this class
      * @throws ArchiveException {@code FULL} when it has too many generations
      */
     public static byte[] encode(Manifest manifest) {
@@ -89,7 +93,7 @@ public final class ManifestCodec {
     }
 
     /**
-     * Reads a manifest. Whether it is that of the document whose key it has is for the caller to compare.
+     * Decodes a manifest. The caller must check that it belongs to the document of its key.
      *
      * @param object its key or address, for messages
      * @throws ArchiveException {@code CORRUPT} or {@code VERSION}

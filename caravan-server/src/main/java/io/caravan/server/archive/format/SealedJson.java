@@ -26,17 +26,17 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * A small object: one line of JSON for people and programs, and a second one with the first one's CRC-32C, so that a
- * flipped bit does not pass for another number.
+ * A small object: one line of JSON for people and programs, and a second one with the first one's CRC-32C, which
+ * detects flipped bits.
  *
  * <pre>
  *   {"format":"caravan-manifest","version":1, ... }
  *   crc32c:0123abcd
  * </pre>
  *
- * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. In
- * the version that this release reads, every field must be there and no other: what is read is written again, and a
- * field that a release does not know would be lost. For any thread.
+ * <p>The JSON begins with format and version. Their places, and the second line, are the same in every version. In the
+ * version that this release reads, every field must be present and no other: objects are rewritten after they are read,
+ * which would lose an unknown field. Thread-safe.
  *
  * @param <T> a record of the JSON's fields
  */
@@ -63,7 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /** A codec of one version, which reads objects of up to so many bytes. */
+    /** Creates a codec of one version, which reads objects up to this size. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;
@@ -91,7 +91,7 @@ final class SealedJson<T> {
     }
 
     /**
-     * The fields of an object.
+     * Returns the fields of an object.
      *
      * @param object its key or address, for messages
      * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
@@ -136,7 +136,7 @@ final class SealedJson<T> {
     }
 
     /**
-     * A store's identity, which has one form only.
+     * Returns a store's identity, which has one form only.
      *
      * @throws IllegalArgumentException when the text has another
      */
@@ -149,8 +149,8 @@ final class SealedJson<T> {
     }
 
     /**
-     * A number of 64 bits that the JSON has as 16 hexadecimal digits, because not every reader of JSON has whole
-     * numbers of 64 bits.
+     * A 64-bit number that the JSON has as 16 hexadecimal digits, because not every JSON reader supports 64-bit
+     * integers.
      */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside

@@ -12,22 +12,27 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a snapshot says of itself before its values.
+ * The header of a snapshot, before its values. Its bytes are valid when, in this order:
  *
- * <p>Its bytes are valid when, in this order: (1) the magic is right; (2) so is the CRC of magic and version; (3) the
- * version is one that this release reads; (4) the lengths of name and attributes are within their limits; (5) the
- * header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the generation is at
- * least 1 and the first sequence not above the next.
+ * <ol>
+ *   <li>The magic is right.
+ *   <li>The CRC of magic and version is right.
+ *   <li>The version is one that this release reads.
+ *   <li>The lengths of name and attributes are within their limits.
+ *   <li>The header's CRC is right.
+ *   <li>The attributes are valid, no number but the incarnation is below 0, the generation is at least 1, and the first
+ *   sequence is not above the next.
+ * </ol>
  *
  * @param store identity of the store that the document lived in
  * @param name the document
- * @param incarnation tells this document from others that had its name before it was created or after it was deleted
- * @param generation number of this snapshot among those of the name, from 1 on
+ * @param incarnation distinguishes this document from earlier and later ones of the same name
+ * @param generation number of this snapshot among those of the name, counted from 1
  * @param epoch number of the archive's owner that wrote it
  * @param firstSequence sequence of the first value; equal to {@code nextSequence} when there is none
  * @param nextSequence sequence that the document's next value will get
  * @param takenAtMillis when it was taken, by the server's clock, in milliseconds since 1970
- * @param attributes what the document is beside its values, less what only means something in its store
+ * @param attributes the document's attributes, without those that are meaningful only in its store
  */
 public record SnapshotHeader(
         UUID store,
@@ -64,7 +69,7 @@ public record SnapshotHeader(
         buffer.putInt(VERSION_CRC, crc(buffer, MAGIC, VERSION_CRC));
         buffer.putShort(NAME_BYTES, (short) nameBytes.length);
         buffer.putShort(ATTRIBUTES_BYTES, (short) attributeBytes.length);
-        // An identity's bytes are in the order in which people write it.
+        // The bytes of an identity are in the order of its text form.
         buffer.putLong(STORE, Long.reverseBytes(store.getMostSignificantBits()));
         buffer.putLong(STORE + Long.BYTES, Long.reverseBytes(store.getLeastSignificantBits()));
         buffer.putLong(INCARNATION, incarnation);
@@ -139,7 +144,7 @@ public record SnapshotHeader(
         return (int) crc.getValue();
     }
 
-    /** What no snapshot can be, or null when all is well. */
+    /** Returns the invalid value, or null when the header is valid. */
     private @Nullable String problem() {
         if (generation < 1) {
             return "generation " + generation;

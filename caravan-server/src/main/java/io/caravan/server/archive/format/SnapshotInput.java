@@ -12,8 +12,8 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a snapshot being read: counts and hashes them, and knows where in the object and the document something
- * is wrong. Not for several threads.
+ * The bytes of a snapshot being read. Counts and hashes them, and reports errors with their place in the object and the
+ * document. For one thread.
  */
 final class SnapshotInput implements AutoCloseable {
     private static final long NO_SEQUENCE = -1;
@@ -46,7 +46,7 @@ final class SnapshotInput implements AutoCloseable {
     }
 
     /**
-     * Reads so many bytes.
+     * Reads this number of bytes.
      *
      * @throws ArchiveException {@code CORRUPT} when there are fewer
      */
@@ -64,7 +64,7 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** Checks that there is nothing more. */
+    /** Checks that no bytes follow. */
     void end() {
         try {
             if (in.read() >= 0) {
@@ -75,7 +75,7 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** Bytes so far. */
+    /** Number of bytes so far. */
     long bytes() {
         return bytes;
     }
@@ -85,7 +85,7 @@ final class SnapshotInput implements AutoCloseable {
         return Digests.soFar(digest);
     }
 
-    /** Describes what is wrong with the bytes that end here. */
+    /** Returns the exception for a fault in the bytes that end here. */
     ArchiveException corrupt(String problem) {
         String where = object + " at byte " + bytes + (document == null ? "" : ", document '" + document + "'")
                 + (sequence == NO_SEQUENCE ? "" : ", sequence " + sequence);

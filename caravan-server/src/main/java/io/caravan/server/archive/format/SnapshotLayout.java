@@ -40,10 +40,12 @@ import java.util.zip.CRC32C;
  *   +---------------------------------------+-------------------
  * </pre>
  *
- * <p>The header's CRC covers byte 20 to the end of the attributes. A block's CRC covers its first 12 bytes and what is
- * stored. An entry's CRC covers its sequence, in 8 bytes, and the value; entries have the sequences from the first on,
- * one after the other, and go on in the next block where one is full. Magic, version and the CRC behind them stay where
- * they are in every version, so that a release can tell a newer object from a damaged one.
+ * <p>The header's CRC covers byte 20 to the end of the attributes. A block's CRC covers its first 12 bytes and its
+ * stored bytes. An entry's CRC covers its sequence, in 8 bytes, and the value.
+ *
+ * <p>Entries have consecutive sequences, starting at the first, and continue in the next block where one is full.
+ * Magic, version and the CRC after them have the same places in every version, so that a release can distinguish a
+ * newer object from a damaged one.
  */
 public final class SnapshotLayout {
     public static final int MAGIC = 0;
@@ -82,27 +84,27 @@ public final class SnapshotLayout {
 
     /** {@code CARAVSNP} in the order of the bytes. */
     public static final long MAGIC_VALUE = 0x504E_5356_4152_4143L;
-    /** {@code CEND} in the order of the bytes: stands where a block has its raw length, and is none. */
+    /** {@code CEND} in the order of the bytes: takes the place of a block's raw length, and is not a valid one. */
     public static final int MARK_VALUE = 0x444E_4543;
 
-    /** Codec of a block that is stored as it is. */
+    /** Codec of an uncompressed block. */
     public static final int STORED = 0;
     /** Codec of a block that is a Zstandard frame. */
     public static final int ZSTD = 1;
 
-    /** No block has more raw bytes, so a reader knows what it may have to allocate. */
+    /** Maximum raw bytes of a block, and so of a reader's allocation. */
     public static final int MAX_BLOCK_BYTES = 1 << 18;
-    /** No value is longer. */
+    /** Maximum length of a value. */
     public static final int MAX_VALUE_BYTES = (1 << 26) - 1;
 
     private SnapshotLayout() {}
 
-    /** The checksum of a value in a snapshot, which the same value at another sequence does not have. For one thread. */
+    /** The checksum of a value and its sequence in a snapshot. For one thread. */
     static final class EntryChecksum {
         private final CRC32C crc = new CRC32C();
         private final ByteBuffer place = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-        /** Of the remaining bytes, which stay remaining. */
+        /** Checksum of the remaining bytes, which stay remaining. */
         int of(long sequence, ByteBuffer value) {
             crc.reset();
             crc.update(place.putLong(0, sequence).array());

@@ -17,15 +17,15 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is given; that the snapshot
- * is whole is known when {@link #next} has returned false, and no sooner. It holds two blocks and the longest value so
- * far, whatever lengths the bytes claim. Not for several threads.
+ * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is returned. The snapshot as
+ * a unit is verified only once {@link #next} has returned false. Memory is limited to two blocks and the longest value
+ * so far, regardless of the lengths in the bytes. For one thread.
  *
  * <p>Errors are {@link ArchiveException}s, {@code CORRUPT} and {@code VERSION}, which name object, byte, document and
  * sequence, and the {@link ObjectStoreException}s of the stream.
  */
 public final class SnapshotReader implements AutoCloseable {
-    /** First room for a value that spans blocks; it grows with what has been read of the value. */
+    /** Initial buffer for a value that spans blocks; it grows as the value is read. */
     private static final int FIRST_VALUE_BYTES = 1 << 20;
 
     private final SnapshotInput in;
@@ -67,8 +67,7 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * Requires the snapshot to be the one that a manifest names: its header is compared now, its size and hash at its
-     * end.
+     * Requires the snapshot to be the one that a manifest names. Compares its header now, its size and hash at its end.
      *
      * @throws ArchiveException {@code CORRUPT} when it is another one; the reader stays open
      */
@@ -91,12 +90,12 @@ public final class SnapshotReader implements AutoCloseable {
         return this;
     }
 
-    /** What the snapshot says of itself. */
+    /** The snapshot's header. */
     public SnapshotHeader header() {
         return header;
     }
 
-    /** Goes to the next value. When there is none, false: then the footer has been checked too. */
+    /** Advances to the next value. Returns false when there is none; the footer has then been checked as well. */
     public boolean next() {
         if (whole) {
             return false;
@@ -119,7 +118,7 @@ public final class SnapshotReader implements AutoCloseable {
         return sequence;
     }
 
-    /** The current value, read-only, until {@link #next} is called. */
+    /** The current value, read-only, valid until {@link #next} is called. */
     public ByteBuffer value() {
         return value.asReadOnlyBuffer();
     }
@@ -139,7 +138,7 @@ public final class SnapshotReader implements AutoCloseable {
         valueBytes += length;
     }
 
-    /** A value of several blocks. */
+    /** Returns a value of several blocks. */
     private ByteBuffer assembled(int length) {
         for (int filled = 0; filled < length; ) {
             if (filled == room.length) {
@@ -204,10 +203,15 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * The raw bytes of a snapshot's blocks, put together. A block is valid when, in this order: (1) its raw length is
-     * from 1 to the longest; (2) it is stored in at least one byte and not in more than its raw length; (3) its codec
-     * is known, and what is stored as it is has the raw length; (4) its CRC is right; (5) it decompresses to its raw
-     * length.
+     * The raw bytes of a snapshot's blocks, concatenated. A block is valid when, in this order:
+     *
+     * <ol>
+     *   <li>Its raw length is from 1 to the maximum.
+     *   <li>It is stored in at least one byte and not in more than its raw length.
+     *   <li>Its codec is known, and an uncompressed block has its raw length.
+     *   <li>Its CRC is right.
+     *   <li>It decompresses to its raw length.
+     * </ol>
      */
     private static final class Blocks {
         private final SnapshotInput in;
@@ -232,18 +236,18 @@ public final class SnapshotReader implements AutoCloseable {
             return at < end;
         }
 
-        /** Raw bytes left of the current block. */
+        /** Number of raw bytes left of the current block. */
         int left() {
             return end - at;
         }
 
-        /** The next bytes of the current block; valid until more are read. */
+        /** Returns the next bytes of the current block; valid until more are read. */
         ByteBuffer take(int length) {
             at += length;
             return ByteBuffer.wrap(raw, at - length, length).slice();
         }
 
-        /** Reads up to so many bytes, at least one, and returns how many. */
+        /** Reads up to this number of bytes, at least one, and returns their number. */
         int read(byte[] target, int from, int length) {
             if (!hasMore()) {
                 throw in.corrupt("its blocks end within a value");
@@ -283,7 +287,7 @@ public final class SnapshotReader implements AutoCloseable {
             end = rawBytes;
         }
 
-        /** Doubles, so that blocks of rising lengths are not each a new array. */
+        /** Doubles the array, so that blocks of rising lengths do not each allocate a new one. */
         private static byte[] withRoom(byte[] bytes, int length) {
             return bytes.length < length
                     ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]

@@ -13,9 +13,9 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Writes a snapshot to a stream, as {@link SnapshotLayout} says: the header when it is made, then block by block as
- * values are added. It holds at most two blocks, whatever the document's size, and nothing that must be closed: to give
- * up, leave it. The stream is neither flushed nor closed. Not for several threads.
+ * Writes a snapshot to a stream in the format of {@link SnapshotLayout}: the header on creation, then block by block as
+ * values are added. It holds at most two blocks, regardless of the document's size, and nothing that must be closed.
+ * The stream is neither flushed nor closed. For one thread.
  */
 public final class SnapshotWriter {
     private static final int FIRST_BYTES = 4096;
@@ -28,7 +28,9 @@ public final class SnapshotWriter {
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    /** The block being filled, behind room for its header. It grows, as most documents are much smaller than a block. */
+    /**
+     * The block being filled, after space for its header. It grows, as most documents are much smaller than a block.
+     */
     private byte[] raw = new byte[BLOCK_HEADER_BYTES + FIRST_BYTES];
 
     private int rawEnd = BLOCK_HEADER_BYTES;
@@ -38,7 +40,7 @@ public final class SnapshotWriter {
     private long objectBytes;
 
     /**
-     * What was written.
+     * The result of writing a snapshot.
      *
      * @param valueBytes sum of the values' lengths
      * @param objectBytes length of all that was written
@@ -77,7 +79,7 @@ public final class SnapshotWriter {
         nextSequence++;
     }
 
-    /** Adds the remaining bytes, to several blocks if need be. */
+    /** Adds the remaining bytes, to several blocks if necessary. */
     private void addRaw(ByteBuffer source) throws IOException {
         int fullEnd = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES;
         while (source.hasRemaining()) {
@@ -94,7 +96,7 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Writes what is left and the footer.
+     * Writes the last block and the footer.
      *
      * @throws IllegalStateException when values are missing
      */
@@ -126,7 +128,7 @@ public final class SnapshotWriter {
         rawEnd = BLOCK_HEADER_BYTES;
     }
 
-    /** Returns the length of the block when it is compressed, or -1 to store it as it is. */
+    /** Returns the length of the compressed block, or -1 to store it uncompressed. */
     private int compress(int rawBytes) {
         if (!compressor.worthTrying(rawBytes)) {
             return -1;
@@ -157,13 +159,13 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Compresses blocks where it pays: a result is used when it saves a tenth. Where it did not, the next blocks are
-     * stored as they are, ever more of them the longer that goes on: data that does not compress seldom begins to.
+     * Compresses blocks where it pays: a result is used when it saves a tenth. After each one that does not, the next
+     * 1, 3, 7, then 15 blocks are stored uncompressed: data that does not compress seldom begins to.
      */
     private static final class Compressor {
         /** The fastest of the usual levels; the higher ones take several times as long for a tenth less. */
         private static final int LEVEL = 1;
-        /** In fewer bytes there is nothing to be saved. */
+        /** Minimum size of a block that is worth compressing. */
         private static final int MIN_BYTES = 64;
 
         private static final int MAX_SKIPPED = 15;
@@ -179,7 +181,7 @@ public final class SnapshotWriter {
             return rawBytes >= MIN_BYTES;
         }
 
-        /** Compresses a block behind its header; returns the length, or -1 when it is not worth it. */
+        /** Compresses a block after its header; returns the length, or -1 when it is not worth it. */
         int compress(byte[] raw, int rawBytes, byte[] target) {
             int room = target.length - BLOCK_HEADER_BYTES;
             int length = (int)

@@ -1,4 +1,4 @@
-/** What an archive's objects mean: keys, snapshots, manifests. Bytes in, values out; no I/O of its own. */
+/** The formats of an archive's objects: keys, snapshots, manifests. No I/O of its own. */
 @NullMarked
 package io.caravan.server.archive.format;
 

@@ -26,7 +26,7 @@ public final class Digests {
         }
     }
 
-    /** The hash of what the digest has been given so far; more may follow. */
+    /** Returns the hash of the digest's input so far; more may follow. */
     public static byte[] soFar(MessageDigest digest) {
         try {
             return ((MessageDigest) digest.clone()).digest();
@@ -39,14 +39,14 @@ public final class Digests {
         return HexFormat.of().formatHex(hash);
     }
 
-    /** Whether this is a SHA-256 as {@link #hex} writes it. */
+    /** Whether this is a SHA-256 in the form of {@link #hex}. */
     public static boolean isSha256(String text) {
         return SHA256_HEX.matcher(text).matches();
     }
 
     /**
-     * The MD5 of the first bytes, in Base64, as S3 wants it in {@code Content-MD5}: a server refuses a body that was
-     * changed on its way. Every server knows this oldest kind of checksum.
+     * The MD5 of the first bytes, in Base64, as S3 requires it in {@code Content-MD5}: a server rejects a body that was
+     * changed in transit. Every server supports this oldest kind of checksum.
      */
     static String md5(byte[] content, int length) {
         MessageDigest digest = digest("MD5");

@@ -11,9 +11,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
-/** Directories that come when a file does, and go when the last one has gone. */
+/** Directories that are created with their first file, and removed after their last. */
 final class Directories {
-    /** How often a directory may be taken away between its creation and its first file. */
+    /** Maximum number of times a directory may be removed between its creation and its first file. */
     private static final int TRIES = 100;
 
     private Directories() {}
@@ -28,7 +28,7 @@ final class Directories {
         }
     }
 
-    /** Moves a file to its place at once, in place of one that is there, and creates the directories that it needs. */
+    /** Moves a file to its place atomically, replacing any existing one, and creates the directories that it needs. */
     static void move(Path from, Path to) throws IOException {
         Path directory = to.getParent();
         for (int tried = 1; ; tried++) {
@@ -37,8 +37,8 @@ final class Directories {
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
             } catch (NoSuchFileException | FileAlreadyExistsException gone) {
-                // Somebody deleted the last file in the directory or one above it, and that with it, meanwhile: after
-                // it was created, or while that failed because it was there.
+                // Another process deleted the last file in the directory, or in one above it, and then the directory:
+                // after it was created here, or while that failed because it existed.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
@@ -46,16 +46,13 @@ final class Directories {
         }
     }
 
-    /**
-     * Makes a file's name durable, with the names of the directories that it is in: whoever created them may not have
-     * got so far yet.
-     */
+    /** Makes a file's name durable, with the names of its directories, which their creator may not have fsynced yet. */
     static void forceAbove(Path file, Path root) throws IOException {
         for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {
             try {
                 force(directory);
             } catch (NoSuchFileException deleted) {
-                // With the file, by somebody else, who is right: the file was there, and is not any more.
+                // Deleted with the file by another process, which is correct: the file existed, and no longer does.
             }
         }
         force(root);
@@ -74,11 +71,11 @@ final class Directories {
                 Files.deleteIfExists(directory);
             }
         } catch (DirectoryNotEmptyException inUse) {
-            // As most are: it stays, and so do those above it.
+            // The usual case: it stays, and so do those above it.
         }
     }
 
-    /** The directory of what is below a root, and so in one. */
+    /** Returns the parent of a path below a root, which always exists. */
     private static Path above(Path path) {
         return Objects.requireNonNull(path.getParent());
     }

@@ -26,26 +26,26 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects as the files of a folder, each at its key. Names that no key has, with a {@code ~}, are for what is needed
- * beside them: locks, and files that are not whole yet.
+ * Objects as files of a directory, with the key as the path. Names with a {@code ~}, which no key has, are used for
+ * auxiliary files: locks, and incomplete files.
  *
- * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a
- * part of one. Conditions hold among all processes that use this class, not against others, nor against {@link #put},
- * which has none. A tag is the hash of the content. Deletions are not forced.
+ * <p>A file is written elsewhere, fsynced, and moved to its place, and the directories are fsynced; so no partial file
+ * is ever visible. Conditions hold among all processes that use this class, not against other programs, nor against
+ * {@link #put}, which has none. A tag is the hash of the content. Deletions are not fsynced.
  *
- * <p>A folder that is not there is empty, and is created by the first put.
+ * <p>A directory that does not exist is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
-    /** Of a directory that is listed. */
+    /** Maximum names of a listed directory in memory. */
     private static final int NAMES_AT_A_TIME = 100_000;
 
     private static final String LOCK_NAME = "~lock";
-    /** By real folder, for all stores of this process; there are few. */
+    /** Locks by real directory, for all stores of this process; there are few. */
     private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
 
     private final Path folder;
     private final String location;
-    /** Null until something is to be written. Guarded by this. */
+    /** Null until the first write. Guarded by this. */
     private @Nullable Staging staging;
     /** Guarded by this. */
     private boolean closed;
@@ -56,9 +56,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Opens a folder, which need not be there.
+     * Opens a directory, which need not exist.
      *
-     * @throws ObjectStoreException when it cannot be one of objects
+     * @throws ObjectStoreException when it cannot hold objects
      */
     public static FileObjectStore open(Path folder) {
         FileObjectStore store = new FileObjectStore(folder.toAbsolutePath().normalize());
@@ -102,7 +102,7 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public InputStream open(String key) {
         try {
-            // Not by Files, whose streams take no note of interrupts.
+            // Not by Files, whose streams ignore interrupts.
             return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
         } catch (IOException failed) {
             throw problem("read", key, failed);
@@ -210,12 +210,13 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Lets one thread of all processes at a time decide on a condition: a lock on a file against other processes, and
-     * one in memory against this one, as an operating system's locks do not hold inside a process.
+     * Runs a decision on a condition, one thread of all processes at a time. A file lock excludes other processes. A
+     * lock in memory excludes other threads of this process, as an operating system's locks do not hold inside a
+     * process.
      *
-     * <p>The file is opened anew each time, so that a caller that is interrupted, which closes the channel it waits on,
-     * spoils nothing but its own call. It is only ever open once in a process: closing any channel of a file gives up
-     * all of the process's locks on it.
+     * <p>The file is opened for each decision. An interrupt closes the channel on which the caller waits, so it affects
+     * only that call. The file is open at most once in a process: closing any channel of a file releases all of the
+     * process's locks on it.
      */
     private void decide(Action decision) throws IOException {
         Path real = folder.toRealPath();
@@ -255,7 +256,7 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    /** Translates a file system's error. The key is empty for the whole place. */
+    /** Translates a file system error. An empty key stands for the entire store. */
     private ObjectStoreException problem(String call, String key, IOException cause) {
         if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);
@@ -292,7 +293,7 @@ public final class FileObjectStore implements ObjectStore {
         return message == null ? cause.toString() : message;
     }
 
-    /** An object's bytes, whose errors are {@link ObjectStoreException}s. */
+    /** The bytes of an object; errors are {@link ObjectStoreException}s. */
     private final class ObjectInput extends FilterInputStream {
         private final String key;
 

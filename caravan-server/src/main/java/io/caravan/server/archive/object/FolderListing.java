@@ -14,11 +14,12 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * Lists a folder's files in the order of their keys. A directory is sorted by its name and a slash, as all keys in it
- * begin with that.
+ * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, as all keys in
+ * it start with that.
  *
- * <p>A file system gives names in no order. Of a directory only so many names are in memory at a time: the lowest that
- * are left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
+ * <p>A file system returns names in no order. At most a limited number of a directory's names is in memory: the lowest
+ * that are left. A larger one is read again for the next. Files that come and go during the listing may or may not be
+ * included.
  */
 final class FolderListing {
     private final Path root;
@@ -32,7 +33,7 @@ final class FolderListing {
     }
 
     /**
-     * Passes on the files below a folder.
+     * Passes the files below a directory to the action.
      *
      * @param folder empty, or a key's parts, each with its slash
      * @param after only keys above this one
@@ -43,7 +44,7 @@ final class FolderListing {
         if (last.isEmpty() && after.compareTo(folder) > 0) {
             return true;
         }
-        // A directory that the last key is in has more to come: it is gone through first.
+        // The directory of the last key may have more keys: it is listed first.
         int slash = last.indexOf('/');
         if (slash >= 0 && !run(folder + last.substring(0, slash + 1), after)) {
             return false;
@@ -77,7 +78,7 @@ final class FolderListing {
         }
     }
 
-    /** The lowest names above a floor, in order; those of directories with a slash. */
+    /** Returns the lowest names above a floor, in order; those of directories with a slash. */
     private List<String> lowest(String folder, String floor) throws IOException {
         TreeSet<String> names = new TreeSet<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(folder))) {
@@ -94,7 +95,7 @@ final class FolderListing {
         String name = file.getFileName().toString();
         boolean before = (name + "/").compareTo(floor) <= 0;
         boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
-        // Most names of a large directory are one or the other; only for the rest it is worth looking at the file.
+        // Most names of a large directory are one or the other; only the rest justify reading the file's attributes.
         if (before || beyond || !ObjectKeys.isKey(name)) {
             return;
         }

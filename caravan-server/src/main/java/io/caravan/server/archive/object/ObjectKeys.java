@@ -2,7 +2,7 @@ package io.caravan.server.archive.object;
 
 import java.util.regex.Pattern;
 
-/** What a key may be; see {@link ObjectStore}. */
+/** The syntax of keys; see {@link ObjectStore}. */
 final class ObjectKeys {
     private static final String PART = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9!._-]+";
     private static final Pattern KEY = Pattern.compile(PART + "(?:/" + PART + ")*");
@@ -10,12 +10,12 @@ final class ObjectKeys {
 
     private ObjectKeys() {}
 
-    /** True when the text can be a key, or a part of one. */
+    /** Whether the text can be a key, or a part of one. */
     static boolean isKey(String text) {
         return KEY.matcher(text).matches();
     }
 
-    /** The key; an IllegalArgumentException when it is none. */
+    /** The key; an IllegalArgumentException when it is invalid. */
     static String checked(String key) {
         if (!isKey(key)) {
             throw new IllegalArgumentException("'" + key + "' is not a valid object key");
@@ -23,7 +23,10 @@ final class ObjectKeys {
         return key;
     }
 
-    /** The folder of a list, empty or keys' parts, each with its slash; an IllegalArgumentException when it is none. */
+    /**
+     * The directory of a list, empty or keys' parts, each with its slash; an IllegalArgumentException when it is
+     * invalid.
+     */
     static String checkedFolder(String prefix) {
         if (!FOLDER.matcher(prefix).matches()) {
             throw new IllegalArgumentException("'" + prefix + "' is not a valid folder of objects");

@@ -3,23 +3,23 @@ package io.caravan.server.archive.object;
 import io.caravan.CaravanException;
 import org.jspecify.annotations.Nullable;
 
-/** A place for objects did not do what it was asked for. The message names the place, the key, and what to do. */
+/** Thrown when an object store cannot perform a call. The message names the location, the key, and what to do. */
 public final class ObjectStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** What kind of problem it is. */
+    /** The kind of a problem. */
     public enum Kind {
-        /** There is no such object, bucket or folder. */
+        /** There is no such object, bucket or directory. */
         NOT_FOUND,
-        /** The object has changed since it was looked at. */
+        /** The object has changed since it was read. */
         CONFLICT,
         /** The credentials are wrong, or do not permit this call. */
         DENIED,
         /** There is no space left. */
         FULL,
-        /** No answer, in time, or the answer that it cannot now: trying again later may help. */
+        /** There was no response in time, or the store is temporarily unavailable: a later retry may help. */
         UNAVAILABLE,
-        /** The object is not what it can be: cut off, too large, or the place answers what it should not. */
+        /** The object is invalid, for example cut off or too large, or the store's response is. */
         CORRUPT
     }
 
@@ -35,8 +35,8 @@ public final class ObjectStoreException extends CaravanException {
     }
 
     /**
-     * True when a put that ended so may have taken place all the same, so that reading the object tells: its answer was
-     * lost, or a second try of it met what the first had done. Any other kind is a refusal.
+     * Whether a put that ended with this error may have taken place anyway, so that the caller must read the object:
+     * its response was lost, or a retry conflicted with the first attempt. Any other kind is a rejection.
      */
     public boolean leavesOutcomeOpen() {
         return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;

@@ -9,11 +9,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the place that a URL names: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
+/** Finds the object store of a URL: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
 public final class ObjectStores {
     private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
 
-    /** The kinds of places. A new kind of {@link ObjectStore} is registered here, and nowhere else. */
+    /** The kinds of locations. A new kind of {@link ObjectStore} is registered here, and nowhere else. */
     private enum Scheme {
         FILE("file:DIRECTORY", ObjectStores::folder),
         S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
@@ -32,15 +32,15 @@ public final class ObjectStores {
     }
 
     /**
-     * A place that a URL names.
+     * The location that a URL names.
      *
-     * @param atHand whether it answers at once, as a folder does
+     * @param atHand whether it responds at once, as a directory does
      * @param opener opens it
      */
     public record Place(boolean atHand, Function<S3Options, ObjectStore> opener) {
 
         /**
-         * Opens it. Whether it is there, the first call tells.
+         * Opens it. The first call shows whether it exists.
          *
          * @param options for buckets
          * @throws ObjectStoreException when it cannot be opened
@@ -53,7 +53,7 @@ public final class ObjectStores {
     private ObjectStores() {}
 
     /**
-     * The place that a URL names. Opens nothing.
+     * Returns the location that a URL names, without opening it.
      *
      * @throws IllegalArgumentException when the URL names none
      */
@@ -66,7 +66,7 @@ public final class ObjectStores {
                 .apply(url);
     }
 
-    /** The same URL for each way to write that of a place; any other text as it is. */
+    /** Returns the same URL for each way to write that of a location; any other text unchanged. */
     public static String canonical(String url) {
         if (Scheme.FILE.isOf(url)) {
             return "file:" + Path.of(directory(url)).toAbsolutePath().normalize();
@@ -101,7 +101,7 @@ public final class ObjectStores {
         return new Place(false, options -> S3ObjectStore.open(bucket, prefix, options));
     }
 
-    /** The prefix with a slash at its end, or empty. */
+    /** Returns the prefix with a slash at its end, or empty. */
     private static String prefix(String url, String text) {
         String folder = text.isEmpty() || text.endsWith("/") ? text : text + "/";
         for (String part : folder.split("/", -1)) {

@@ -13,15 +13,15 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /**
- * Makes calls to one bucket and waits for their answers.
+ * Makes calls to one bucket and waits for their responses.
  *
- * @param prefix what all keys in the bucket begin with, empty or with a slash at its end
+ * @param prefix the start of all keys in the bucket, empty or with a slash at its end
  */
 record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts timeouts, S3Problems problems) {
-    /** A body goes out in such pieces, each of which must be gone before a connection counts as idle. */
+    /** The size of the pieces of a body, each of which must be sent before a connection counts as idle. */
     private static final int PIECE_BYTES = 64 * 1024;
 
-    /** What S3 calls an object, or a folder of them. */
+    /** The key, in the bucket, of an object or a directory. */
     String inBucket(String key) {
         return prefix + key;
     }
@@ -67,7 +67,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                         request -> request.bucket(bucket).key(inBucket(key)).ifMatch(tag)));
     }
 
-    /** The time that a call gets that sends so many bytes. */
+    /** The time limits of a call that sends this number of bytes. */
     AwsRequestOverrideConfiguration limit(long bytes) {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallAttemptTimeout(timeouts.attempt(bytes))
@@ -75,14 +75,14 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                 .build();
     }
 
-    /** The time of a single attempt, for all of a call that nobody should have to wait for. */
+    /** Limits an entire call to the time of a single attempt, for calls whose callers must not wait long. */
     AwsRequestOverrideConfiguration once() {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeouts.attempt(0))
                 .build();
     }
 
-    /** Waits for an answer. A caller that is interrupted gives the call up. */
+    /** Waits for a response. Interrupting the caller cancels the call. */
     <T> T await(String call, String key, CompletableFuture<T> answer) {
         boolean endedHere = answer.isDone();
         try {
@@ -96,8 +96,8 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         } catch (ExecutionException failed) {
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
             if (endedHere && S3Problems.isInterruption(cause)) {
-                // The SDK has noticed the interrupt on this thread, and cleared the flag that others are to see. An
-                // answer that fails so later was interrupted on a thread of the SDK's.
+                // The SDK has noticed the interrupt on this thread, and cleared the flag that others must see. A call
+                // that fails this way later was interrupted on an SDK thread.
                 Thread.currentThread().interrupt();
             }
             throw problems.problem(call, key, cause);
@@ -105,25 +105,25 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     }
 
     /**
-     * How long calls may take. What stalls is noticed by {@code idle}; the time for bytes is only there so that no call
-     * lasts for ever, and is enough for several parts at a time on a slow line.
+     * The time limits of calls. {@code idle} detects stalls. The time for bytes only ensures that no call lasts
+     * forever; it is enough for several parts at a time on a slow line.
      *
-     * @param connect until a connection stands
-     * @param idle without a byte either way, in the middle of a request or an answer
-     * @param attempt for one attempt of a call, beside what the bytes that are sent need
-     * @param bytesPerSecond the slowest that bytes may go
-     * @param attempts how often a call is made before it has failed
+     * @param connect until a connection is established
+     * @param idle without a byte either way, in the middle of a request or a response
+     * @param attempt for one attempt of a call, in addition to the time for the bytes that it sends
+     * @param bytesPerSecond the minimum rate at which bytes are sent
+     * @param attempts number of attempts before a call has failed
      */
     record S3Timeouts(Duration connect, Duration idle, Duration attempt, long bytesPerSecond, int attempts) {
         static final S3Timeouts DEFAULT =
                 new S3Timeouts(Duration.ofSeconds(5), Duration.ofMinutes(1), Duration.ofSeconds(15), 16 * 1024, 4);
 
-        /** For one attempt of a call that sends so many bytes. */
+        /** The limit for one attempt of a call that sends this number of bytes. */
         Duration attempt(long bytes) {
             return attempt.plusMillis(bytes * 1000 / bytesPerSecond);
         }
 
-        /** For a call that sends so many bytes, with all its attempts and the pauses between them. */
+        /** The limit for a call that sends this number of bytes, with all its attempts and the pauses between them. */
         Duration call(long bytes) {
             return attempt(bytes).multipliedBy(attempts);
         }

@@ -22,29 +22,32 @@ import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 
-/** Makes clients of S3 that servers other than Amazon's understand, too. */
+/** Creates S3 clients that also work with servers other than Amazon's. */
 final class S3Clients {
-    /** Calls at a time; more wait for their turn. */
+    /** Maximum concurrent calls; more wait for their turn. */
     private static final int CONNECTIONS = 128;
 
     private static final int THREADS = 2;
 
     private S3Clients() {}
 
-    /** Threads for a client, which outlive it: end them after it. Its own would take two seconds to end. */
-    @SuppressWarnings("deprecation") // the SDK knows no newer kind
+    /**
+     * Creates the threads of a client, which outlive it: end them after it. The SDK's own would take two seconds to
+     * end.
+     */
+    @SuppressWarnings("deprecation") // the SDK supports no newer kind
     static EventLoopGroup threads() {
         return new NioEventLoopGroup(THREADS, new DefaultThreadFactory("caravan-s3", true));
     }
 
-    /** A client; close it. */
+    /** Creates a client; close it. */
     static S3AsyncClient create(
             S3Options options, AwsCredentialsProvider credentials, S3Timeouts timeouts, EventLoopGroup threads) {
         S3AsyncClientBuilder builder = S3AsyncClient.builder()
                 .httpClientBuilder(http(timeouts, threads))
                 .credentialsProvider(credentials)
                 .forcePathStyle(options.pathStyle())
-                // Many servers do not know checksums at the end of a body, nor wait to be asked to continue.
+                // Many servers support neither checksums at the end of a body nor Expect: 100-continue.
                 .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
                 .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
                 .serviceConfiguration(s3 -> s3.expectContinueEnabled(false))
@@ -69,7 +72,7 @@ final class S3Clients {
                 .eventLoopGroup(SdkEventLoopGroup.create(threads, NioSocketChannel::new))
                 .maxConcurrency(CONNECTIONS)
                 .connectionTimeout(timeouts.connect())
-                // Until another call gives its connection back, or a new one stands.
+                // Until another call releases its connection, or a new one is established.
                 .connectionAcquisitionTimeout(timeouts.connect().plus(timeouts.idle()))
                 .readTimeout(timeouts.idle())
                 .writeTimeout(timeouts.idle())
@@ -77,7 +80,8 @@ final class S3Clients {
     }
 
     /**
-     * The region, or null for the one that the SDK finds. It need not look far when a server without regions is named.
+     * The region, or null for the one that the SDK finds. With an endpoint, only the settings and the profile are
+     * searched.
      */
     private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
         if (named != null) {

@@ -12,13 +12,13 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * An object's bytes. When a connection breaks in their middle, which also happens when the reader pauses for longer
- * than an idle connection may be open, another one continues from there, provided that the object is still the same.
+ * The bytes of an object. When a connection breaks in the middle, another one continues from there, provided that the
+ * object is still the same. This also happens when the reader pauses for longer than an idle connection may be open.
  *
- * <p>Used by one thread. Errors are {@link ObjectStoreException}s.
+ * <p>For one thread. Errors are {@link ObjectStoreException}s.
  */
 final class S3Input extends InputStream {
-    /** How often it may break in a row without a byte in between. */
+    /** Maximum number of consecutive breaks without a byte in between. */
     private static final int BREAKS = 3;
 
     private static final long UNKNOWN = -1;
@@ -27,7 +27,7 @@ final class S3Input extends InputStream {
 
     private final S3Calls calls;
     private final String key;
-    /** Its size, or {@value #UNKNOWN} when the server does not say. */
+    /** The object's size, or {@value #UNKNOWN} when the server does not state it. */
     private final long length;
 
     private final @Nullable String tag;
@@ -59,7 +59,7 @@ final class S3Input extends InputStream {
         return tag;
     }
 
-    /** All bytes, unless they are more than may be. */
+    /** Returns all bytes; throws if they exceed the maximum. */
     byte[] readWhole(int maxBytes) {
         checkSize(length, maxBytes);
         ByteArrayOutputStream content = new ByteArrayOutputStream((int) Math.max(length, 0));
@@ -102,7 +102,7 @@ final class S3Input extends InputStream {
         }
         int read = in.read(bytes, offset, count);
         if (read < 0 && length == UNKNOWN) {
-            // Without a length the answer itself marks its end.
+            // Without a length, the object ends with the response.
             return -1;
         }
         if (read < 0) {
@@ -127,7 +127,7 @@ final class S3Input extends InputStream {
     @Override
     public void close() {
         if (position != length) {
-            // Nobody needs the rest.
+            // The rest is not needed.
             in.abort();
         }
     }

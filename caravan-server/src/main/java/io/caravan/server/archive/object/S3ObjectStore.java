@@ -27,21 +27,19 @@ import software.amazon.awssdk.services.s3.model.S3Object;
  * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own, and
  * conditions are S3's {@code If-Match} and {@code If-None-Match}.
  *
- * <p>What a process that is killed in a large put has sent stays in the bucket, where nobody sees it, until the server
- * forgets it: give the bucket a rule that ends incomplete uploads after some days.
+ * <p>If a process is killed in a large put, the parts that it has sent remain in the bucket, invisible, until the
+ * server discards them. Configure the bucket to abort incomplete uploads after some days.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
-    /** What the keys begin with of objects that are there for a moment, to check conditions. */
+    /** The key prefix of temporary objects, which serve to check conditions. */
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
     private static final byte[] OTHER_SCRATCH_CONTENT = {'d'};
 
-    /**
-     * How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much.
-     */
+    /** The maximum data in flight of all large puts together, in small parts; one large part uses all of it. */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
     /** The client's connections are closed on its threads, some moments after it is. */
@@ -54,13 +52,13 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Parts parts;
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
-    /** What the server has been seen to do, or null before it was checked. A race has it checked twice. */
+    /** The server's observed support, or null before it was checked. Concurrent first calls may check it twice. */
     private volatile @Nullable Conditions conditions;
 
     /**
-     * What the server does with conditions. Those of puts it keeps, or it is not used.
+     * The server's support for conditions. A server that does not honor those of puts is not used.
      *
-     * @param ofDeletions whether it also keeps the condition of a deletion
+     * @param ofDeletions whether it also honors the condition of a deletion
      */
     private record Conditions(boolean ofDeletions) {}
 
@@ -72,7 +70,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Opens a bucket, with credentials from where the AWS SDK looks for them: the environment, profiles, the host's
+     * Opens a bucket, with the credentials that the AWS SDK finds in the environment, the profiles, or the machine's
      * role. The prefix is empty, or has a slash at its end.
      */
     static S3ObjectStore open(String bucket, String prefix, S3Options options) {
@@ -166,10 +164,10 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * There are servers that ignore {@code If-Match} and {@code If-None-Match}: an archive on one of them would not
-     * notice a second owner. There are others that refuse what meets a condition: an archive on one of them would be
-     * claimed once and never again. So before the first put on a condition, the server must do both right with an object
-     * that no one else knows. When it does not, nothing that matters has been put.
+     * Checks that the server handles conditions correctly, with an object that no other process uses. Some servers
+     * ignore {@code If-Match} and {@code If-None-Match}: an archive there would not notice a second owner. Others
+     * reject requests that meet their condition: an archive there would be claimed once and never again. The check
+     * precedes the first conditional put, so if it fails, nothing that matters has been put.
      */
     private Conditions checkConditions() {
         String key = SCRATCH + UUID.randomUUID();
@@ -189,7 +187,7 @@ public final class S3ObjectStore implements ObjectStore {
         }
     }
 
-    /** Puts what meets its condition. A conflict may be that of the client's second try of what took place. */
+    /** Puts content that meets its condition. A conflict may come from the client's retry of a put that took place. */
     private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
         try {
             return tryPutIf(key, content, tag);
@@ -207,7 +205,7 @@ public final class S3ObjectStore implements ObjectStore {
         }
     }
 
-    /** Whether the server refuses to delete what has changed, and deletes what has not. */
+    /** Whether the server rejects the deletion of a changed object, and deletes an unchanged one. */
     private boolean keepsConditionOfDeletion(String key, String tag) {
         boolean refuses = false;
         try {
@@ -232,12 +230,12 @@ public final class S3ObjectStore implements ObjectStore {
             return true;
         } catch (ObjectStoreException refused) {
             requireAnswer(refused);
-            // The client's second try finds nothing.
+            // The client's retry finds nothing.
             return S3Problems.isNoSuchObject(refused);
         }
     }
 
-    /** What did not answer says nothing about conditions. */
+    /** Throws if there was no response, which shows nothing about conditions. */
     private static void requireAnswer(ObjectStoreException problem) {
         if (problem.kind() == Kind.UNAVAILABLE) {
             throw problem;
@@ -258,13 +256,16 @@ public final class S3ObjectStore implements ObjectStore {
         throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
     }
 
-    /** A tag of the same form that no content has which is put here. */
+    /** Returns a tag of the same form that no content put here has. */
     private static String otherThan(String tag) {
         String zeros = "\"" + "0".repeat(32) + "\"";
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
     }
 
-    /** An archive's credentials need not permit deletions, and a byte that stays harms nobody: an error is none. */
+    /**
+     * Deletes an object, ignoring errors: an archive's credentials need not permit deletions, and a leftover byte is
+     * harmless.
+     */
     private void removeIfPermitted(String key) {
         try {
             calls.delete(key, null);
@@ -303,7 +304,7 @@ public final class S3ObjectStore implements ObjectStore {
                     calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
             for (S3Object object : page.contents()) {
                 String key = object.key().substring(calls.prefix().length());
-                // What has no key of an archive is passed over.
+                // Objects whose keys are not an archive's are skipped.
                 if (ObjectKeys.isKey(key)
                         && !action.test(new Listed(
                                 key, object.size(), object.lastModified().toEpochMilli()))) {
@@ -352,7 +353,7 @@ public final class S3ObjectStore implements ObjectStore {
         return calls.problems().of(Kind.CONFLICT, call, key, why, cause);
     }
 
-    /** The tag of an answer, which must have one. */
+    /** Returns the tag of a response, which must have one. */
     private String tag(String call, String key, @Nullable String tag) {
         if (tag == null || tag.isEmpty()) {
             String why = "the server names no ETag, without which an archive does not know what has changed";

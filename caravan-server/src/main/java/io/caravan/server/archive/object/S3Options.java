@@ -4,13 +4,13 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to reach a bucket, beside its name. Credentials come from where the AWS SDK looks for them by itself.
+ * The options for reaching a bucket, in addition to its name. The AWS SDK finds the credentials by itself.
  *
  * @param endpoint address of a server that is not Amazon's, or null
- * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and none to
- *     be found it is {@code us-east-1}
- * @param pathStyle true when the bucket is part of the path and not of the host's name, as most servers that are not
- *     Amazon's want it
+ * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and no
+ *     region found, it is {@code us-east-1}
+ * @param pathStyle true when the bucket is part of the path and not of the host name, as most servers that are not
+ *     Amazon's require
  */
 public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean pathStyle) {
 
@@ -18,7 +18,7 @@ public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean
     public static final S3Options DEFAULT = new S3Options(null, null, false);
 
     public S3Options {
-        // The message must not name them: nobody takes apart an authority with more than one '@'.
+        // The message must not contain them: Java does not parse an authority with more than one '@'.
         String authority = endpoint == null ? null : endpoint.getRawAuthority();
         if (authority != null && authority.indexOf('@') >= 0) {
             throw new IllegalArgumentException(

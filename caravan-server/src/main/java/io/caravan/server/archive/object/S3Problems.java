@@ -14,11 +14,11 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Translates what S3 answers, or that it does not answer, into what it means and what to do. */
+/** Translates S3 error responses, and missing responses, into their meaning and what to do. */
 final class S3Problems {
     private static final int QUOTED_CHARACTERS = 300;
 
-    /** What a code means, whatever its status. {@code NOT_FOUND} is said of buckets only. */
+    /** The meaning of an error code, regardless of its status. {@code NOT_FOUND} is used for buckets only. */
     private record Meaning(Kind kind, @Nullable String advice) {}
 
     private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
@@ -61,12 +61,12 @@ final class S3Problems {
 
     private final String where;
 
-    /** @param where the place, with its server */
+    /** @param where the location, with its server */
     S3Problems(String where) {
         this.where = where;
     }
 
-    /** The exception for a call, such as {@code PutObject}, of an object or a folder of objects. */
+    /** Returns the exception for a call, such as {@code PutObject}, of an object or a directory of objects. */
     ObjectStoreException problem(String call, String key, Throwable cause) {
         if (cause instanceof ObjectStoreException known) {
             return known;
@@ -87,7 +87,7 @@ final class S3Problems {
         return new ObjectStoreException(kind, call + " of '" + key + "' in " + where + " failed: " + why, cause);
     }
 
-    /** True when the answer was that there is no such object, but a bucket. */
+    /** Whether the response was that the bucket exists, but not the object. */
     static boolean isNoSuchObject(ObjectStoreException failed) {
         return failed.getCause() instanceof S3Exception answer && code(answer).equals("NoSuchKey");
     }
@@ -103,11 +103,11 @@ final class S3Problems {
             return meaning.kind();
         }
         if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
-            // Two calls were in each other's way, without any condition.
+            // Two calls conflicted, without any condition.
             return Kind.UNAVAILABLE;
         }
         if (status == 404 && code.isEmpty()) {
-            // A proxy's, whose server is not there.
+            // The response of a proxy whose server is unavailable.
             return Kind.UNAVAILABLE;
         }
         return kind(status);
@@ -143,7 +143,7 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    /** As much of a foreign message as is of use. */
+    /** Returns a foreign message, limited to a useful length. */
     static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
@@ -152,7 +152,7 @@ final class S3Problems {
         if (isInterruption(cause)) {
             return "interrupted";
         }
-        // Netty's own, of a connection on which nothing comes, may be a little sooner than the SDK's.
+        // Netty's own timeout of an idle connection may expire slightly before the SDK's.
         if (has(cause, ApiCallTimeoutException.class)
                 || has(cause, ApiCallAttemptTimeoutException.class)
                 || has(cause, ReadTimeoutException.class)) {
@@ -167,13 +167,13 @@ final class S3Problems {
         if (has(cause, SSLException.class)) {
             return "no encrypted connection: check http or https, and the certificate (" + message + ")";
         }
-        // The SDK's pool of connections has no exception of its own for this, and wraps no cause.
+        // The SDK's connection pool has no exception of its own for this, and wraps no cause.
         return message.contains("Acquire operation took longer")
                 ? "no connection in time: check the server and the endpoint"
                 : quoted(message);
     }
 
-    /** True when the SDK gave the call up because its caller was interrupted. */
+    /** Whether the SDK canceled the call because its caller was interrupted. */
     static boolean isInterruption(Throwable cause) {
         return has(cause, InterruptedException.class) || has(cause, AbortedException.class);
     }

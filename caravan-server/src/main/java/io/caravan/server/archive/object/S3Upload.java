@@ -13,13 +13,13 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory
- * are the part that is being filled, and those that are on their way, whose number all uploads of a store share.
+ * Receives an object's bytes and puts them: in one call when they fit a part, otherwise in parts, several at a time. It
+ * keeps in memory the part that is being filled and those in flight, whose number all uploads of a store share.
  *
- * <p>The SDK's multipart client (as of 2.56) does not replace this: it drops the {@code Content-MD5} by which a server
- * refuses a part that was damaged on its way, and bounds the memory of each upload, not of all uploads together.
+ * <p>The SDK's multipart client (as of 2.56) does not replace this. It drops the {@code Content-MD5} by which a server
+ * rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
  *
- * <p>Used by one thread. {@link #finish} puts what has been written; {@link #abort} leaves what was there before.
+ * <p>For one thread. {@link #finish} puts what has been written; {@link #abort} leaves the previous state.
  */
 final class S3Upload extends OutputStream {
     private static final int FIRST_BYTES = 8 * 1024;
@@ -32,20 +32,20 @@ final class S3Upload extends OutputStream {
     private byte[] part = new byte[FIRST_BYTES];
 
     private int filled;
-    /** Null while everything fits a part. */
+    /** Null while everything fits one part. */
     private @Nullable String upload;
 
     private final List<Sent> sent = new ArrayList<>();
 
     /**
-     * A part that is or was on its way.
+     * A part that is or was in flight.
      *
-     * @param call what to cancel; cancelling what depends on it would stop nothing
-     * @param arrived done when its permits are given back
+     * @param call the future to cancel; canceling a dependent one would stop nothing
+     * @param arrived done when its permits are released
      */
     private record Sent(CompletableFuture<UploadPartResponse> call, CompletableFuture<CompletedPart> arrived) {}
 
-    /** @param onTheirWay has a permit for each {@link S3Parts#smallBytes} that may be on their way at a time */
+    /** @param onTheirWay has a permit for each {@link S3Parts#smallBytes} that may be in flight at a time */
     S3Upload(S3Calls calls, String key, S3Parts parts, Semaphore onTheirWay) {
         this.calls = calls;
         this.key = key;
@@ -83,9 +83,7 @@ final class S3Upload extends OutputStream {
         filled = 0;
     }
 
-    /**
-     * Sends the part off; waits for earlier ones to arrive when too much is on its way, and ends when one has failed.
-     */
+    /** Sends the part. Waits for earlier ones to arrive when too much is in flight, and throws when one has failed. */
     private void send() {
         int number = sent.size() + 1;
         if (number > parts.maxParts()) {
@@ -151,7 +149,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** Returns when everything that has been written is there as one object. */
+    /** Waits until everything that has been written exists as one object. */
     void finish() {
         String id = upload;
         if (id == null) {
@@ -163,7 +161,7 @@ final class S3Upload extends OutputStream {
         for (Sent part : sent) {
             arrived.add(calls.await("UploadPart", key, part.arrived()));
         }
-        // Putting thousands of parts together takes the server minutes: as long as sending one may take.
+        // Assembling thousands of parts takes the server minutes: as long as sending one may take.
         calls.await(
                 "CompleteMultipartUpload",
                 key,
@@ -176,8 +174,8 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * Gives up: stops what is on its way, and has the server forget what has arrived, also when the caller has been
-     * interrupted, as nobody else will.
+     * Cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
+     * interrupted, as no other code will.
      */
     void abort() {
         for (Sent part : sent) {
@@ -204,7 +202,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** The same, for a failure that the caller is to see. */
+    /** The same, for a failure that the caller must see. */
     void abortAfter(Throwable failed) {
         try {
             abort();
@@ -214,23 +212,23 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * How large objects are put in parts. S3 takes ten thousand, so what is very large gets larger ones: of 8 MiB and
-     * 32 MiB that is a quarter of a tebibyte.
+     * The part sizes of large objects. S3 accepts ten thousand parts, so a very large object uses larger ones: with 8
+     * MiB and 32 MiB the maximum is a quarter of a tebibyte.
      *
      * @param smallBytes size of the first parts
-     * @param smallParts how many these are
+     * @param smallParts number of these
      * @param largeBytes size of the others, a multiple of {@code smallBytes}
-     * @param maxParts how many there may be
+     * @param maxParts maximum number of parts
      */
     record S3Parts(int smallBytes, int smallParts, int largeBytes, int maxParts) {
         static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 32 << 20, 10_000);
 
-        /** Size of the part of this number, from 1 on. */
+        /** The size of the part of this number, counted from 1. */
         int bytesOf(int number) {
             return number <= smallParts ? smallBytes : largeBytes;
         }
 
-        /** What the part of this number counts, in small ones. */
+        /** The number of small parts as which this part counts. */
         int permitsOf(int number) {
             return bytesOf(number) / smallBytes;
         }

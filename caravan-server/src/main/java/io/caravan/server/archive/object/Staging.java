@@ -15,22 +15,22 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Where files are written before they are moved to their places whole: a directory beside them, whose name no key has.
- * What a killed process left there is removed when the next one begins to write and no other does.
+ * The directory in which files are written before they are moved to their places. It is next to them, and no key has
+ * its name. A process that begins to write while no other does removes the files that a killed process has left there.
  *
- * <p>Whether any other does shows in a lock on a file that all processes that write share for as long as they may. The
- * stores of a folder in one process share one such lock, as closing any channel of a file gives up all of the process's
- * locks on it.
+ * <p>To detect each other, all writing processes share a lock on a file for as long as they may write. The stores of a
+ * directory in one process share one such lock, as closing any channel of a file releases all of the process's locks on
+ * it.
  */
 final class Staging implements AutoCloseable {
     private static final String DIRECTORY = "~tmp";
-    /** The same name for a file system that does not tell capital letters from small ones. */
+    /** The same name for a case-insensitive file system. */
     private static final String IN_CAPITALS = "~TMP";
 
     private static final String LOCK_NAME = "~writers";
     private static final int BUFFER_BYTES = 64 * 1024;
 
-    /** Of this process, by real folder; guarded by itself. */
+    /** The stagings of this process, by real directory; guarded by itself. */
     private static final Map<Path, Staging> OPEN = new HashMap<>();
 
     private final Path folder;
@@ -43,7 +43,7 @@ final class Staging implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Begins to write to a folder, which is created when it is missing. Close it as often. */
+    /** Begins to write to a directory, which is created when it is missing. Close it as often. */
     static Staging begin(Path folder) throws IOException {
         Directories.createDurably(folder.resolve(DIRECTORY));
         refuseIfCaseIsIgnored(folder);
@@ -60,8 +60,7 @@ final class Staging implements AutoCloseable {
     }
 
     /**
-     * Throws for a folder that has been written to whose file system takes {@code A} for {@code a}: different documents
-     * would get the same file.
+     * Throws for a written directory on a case-insensitive file system: different documents would get the same file.
      */
     static void refuseIfCaseIsIgnored(Path folder) throws IOException {
         if (Files.exists(folder.resolve(DIRECTORY)) && Files.exists(folder.resolve(IN_CAPITALS))) {
@@ -69,7 +68,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("resource") // the channel, and with it the lock, is closed by the last to leave
+    @SuppressWarnings("resource") // the last user closes the channel, and with it the lock
     private static FileChannel lock(Path folder) throws IOException {
         FileChannel channel = FileChannel.open(
                 folder.resolve(LOCK_NAME),
@@ -98,7 +97,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** Writes a file, durably. Close it in any case: unless it has been moved, it is then removed. */
+    /** Writes a file, durably. Always close the result, which deletes the file unless it has been moved. */
     Staged stage(ObjectStore.Content content) throws IOException {
         Staged staged =
                 new Staged(folder.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
@@ -130,7 +129,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** A file that is whole and durable, and is at no key's place yet. */
+    /** A complete and durable file that is not yet at its key's place. */
     record Staged(Path file) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -138,7 +137,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** The file system does not tell capital letters from small ones. */
+    /** Thrown for a case-insensitive file system. */
     static final class CaseIgnoredException extends IOException {
         private static final long serialVersionUID = 1L;
 

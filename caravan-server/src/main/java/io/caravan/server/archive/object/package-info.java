@@ -1,4 +1,4 @@
-/** Where an archive's objects lie: a folder or a bucket. Knows nothing of what is in them. */
+/** Object stores for an archive: a directory or a bucket. They are independent of the objects' content. */
 @NullMarked
 package io.caravan.server.archive.object;
 

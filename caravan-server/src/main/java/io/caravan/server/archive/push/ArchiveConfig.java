@@ -8,22 +8,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server archives.
+ * The archive settings of a server.
  *
- * @param location where the archive lies, for people
- * @param place opens where the archive lies; may be called again after it has thrown
- * @param atHand whether the place answers at once, as a folder does: then the server finds out before it serves whether
- *     the archive is this store's
- * @param adopts whether an empty store becomes the one whose archive is there, if there is one, and fetches its
+ * @param location the location, for people
+ * @param place opens the object store; may be called again after it has thrown
+ * @param atHand whether the object store responds at once, as a directory does; the server then finds out before it
+ *     serves whether the archive is this store's
+ * @param adopts whether an empty store takes the identity of the store whose archive is there, if any, and fetches its
  *     documents from there
- * @param takeover whether to take the archive over also from another copy of this store, and to begin it anew where it
- *     was lost
- * @param after greatest age of a change that is not archived, where the document's space has no other
- * @param concurrency documents that are archived at a time
- * @param bytesPerSecond that are written to the archive, 0 for no bound
- * @param onStop whether what has changed is archived before the server stops
- * @param pruning what is removed from the archive by itself, or null for nothing
- * @param leaseClock measures how long this server may write to the archive without looking at its root
+ * @param takeover whether to take the archive over even from another copy of this store, and to create it again where
+ *     it was lost
+ * @param after maximum age of a change that is not archived, where the document's space sets no other
+ * @param concurrency maximum number of documents that are archived at a time
+ * @param bytesPerSecond limit on bytes written to the archive, 0 for none
+ * @param onStop whether pending changes are archived before the server stops
+ * @param pruning automatic pruning of the archive, or null for none
+ * @param leaseClock measures how long this server may write to the archive without checking its root
  */
 public record ArchiveConfig(
         String location,
@@ -39,9 +39,9 @@ public record ArchiveConfig(
         Lease.Clock leaseClock) {
 
     /**
-     * What a server removes from its archive.
+     * The automatic pruning of a server's archive.
      *
-     * @param policy what stays, where the document's space does not say otherwise
+     * @param policy the generations to keep, where the document's space sets no other policy
      * @param every time between two rounds
      */
     public record Pruning(PrunePolicy policy, Duration every) {}

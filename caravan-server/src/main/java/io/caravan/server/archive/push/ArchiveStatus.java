@@ -5,24 +5,24 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far an archive has got, at one moment.
+ * The status of archiving at one moment.
  *
- * @param location where it lies
+ * @param location the archive's location
  * @param state whether this server writes to it
  * @param epoch the server's number among those that have owned the archive, 0 before it does
- * @param backlog documents that have changed since they were archived, but for those that their space lets wait, and
- *     deletions that the archive does not know, as far as the last round through all documents has found them
- * @param oldestUnarchivedSeconds an upper bound of the age of the oldest of these changes; 0 when there is none
- * @param overdueSeconds an upper bound of how much older one of these changes is than the server, or its document's
- *     space, lets it get; 0 when none is
+ * @param backlog number of changed documents, without those that their space allows to wait, and of deletions that the
+ *     archive lacks, as found by the last round through all documents
+ * @param oldestUnarchivedSeconds upper bound on the age of the oldest of these changes; 0 when there is none
+ * @param overdueSeconds upper bound on the time by which one of these changes exceeds the maximum age that the server,
+ *     or its document's space, allows; 0 when none does
  * @param documents snapshots that were archived since the start
  * @param tombstones deletions that were archived since the start
  * @param bytes that were written since the start
  * @param failures attempts that failed since the start, by kind
  * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since the
  *     start
- * @param lastError what failed last, or null when nothing has since the start
- * @param backOffSeconds time until the next attempt after failures; 0 when none is waited for
+ * @param lastError the last failure, or null when there was none since the start
+ * @param backOffSeconds time until the next attempt after failures; 0 when no delay is pending
  */
 public record ArchiveStatus(
         String location,
@@ -40,7 +40,7 @@ public record ArchiveStatus(
         double backOffSeconds) {
 
     /**
-     * What failed.
+     * A failure.
      *
      * @param kind in one word, as in {@link #failures()}
      * @param message names the object, the document, and what to do
@@ -56,12 +56,12 @@ public record ArchiveStatus(
         OWNER,
         /** No longer: another server has taken the archive over, perhaps before this one started. */
         FENCED,
-        /** Never: the archive is another store's, or of a version that this release does not write. */
+        /** Never: the archive is another store's. */
         REFUSED,
         /** No longer: the server stops. */
         STOPPED;
 
-        /** For figures and pages. */
+        /** The name in metrics and pages. */
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }

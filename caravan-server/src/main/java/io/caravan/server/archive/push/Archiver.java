@@ -33,9 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the archive of a server's documents up to date, in the background, with threads of its own: one walks through
- * the documents, one sees to whose the archive is, and the workers archive. An archive that cannot be reached costs lag
- * and nothing else.
+ * Keeps the archive of a server's documents up to date in the background, with its own threads: one scans the
+ * documents, one maintains the ownership of the archive, and the workers archive. An archive that cannot be reached
+ * causes lag and nothing else.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -44,7 +44,7 @@ public final class Archiver implements AutoCloseable {
 
     private static final int QUEUE_CAPACITY = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
-    /** How often a document may fail while others succeed before it is left for the next round. */
+    /** Failures, while others succeed, after which a document is put off or left for the next round. */
     private static final int PATIENCE = 4;
 
     private static final long DONE = -1;
@@ -101,14 +101,14 @@ public final class Archiver implements AutoCloseable {
     /**
      * Starts to archive.
      *
-     * @param store the one that holds the documents
+     * @param store the store that holds the documents
      * @throws ArchiveException when the archive is at hand, and must not be this store's
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
         return start(documents, store, config, LONGEST_PUT_OFF);
     }
 
-    /** The same with a bound of how long a document that failed waits until it is tried again. */
+    /** The same with a limit on the time after which a failed document is retried. */
     static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         Archiver archiver = new Archiver(documents, store, config, longestPutOff);
         try {
@@ -141,7 +141,7 @@ public final class Archiver implements AutoCloseable {
         thread.start();
     }
 
-    /** The archive has become this server's, or is no longer when it is null. */
+    /** Called with the archive when it becomes this server's, and with null when it no longer is. */
     private void owned(@Nullable Archive archive) {
         push = archive == null ? null : new DocumentPush(documents, archive, survey, clock, incarnations);
         if (ownership.state().ended()) {
@@ -153,7 +153,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** What each worker does: one job after the other until the queue ends. */
+    /** Runs a worker: one job after the other until the queue ends. */
     private void work() {
         while (true) {
             try {
@@ -163,7 +163,7 @@ public final class Archiver implements AutoCloseable {
                 }
                 work(job);
             } catch (InterruptedException interrupted) {
-                // Whatever archiving calls may leave the flag set: the thread ends only with the archiver.
+                // Code that archiving calls may leave the flag set: the thread ends only with the archiver.
                 if (ownership.state().ended()) {
                     Thread.currentThread().interrupt();
                     return;
@@ -178,7 +178,7 @@ public final class Archiver implements AutoCloseable {
         try {
             DocumentPush to = push;
             if (to == null) {
-                // The archive has just been lost: the job waits until it is back, and nobody waits for the job.
+                // The archive has just been lost: the job waits until it is back, and its requests fail now.
                 job.fail(notOwner());
             } else {
                 push(job, to);
@@ -188,7 +188,7 @@ public final class Archiver implements AutoCloseable {
             }
         } catch (RuntimeException | Error problem) {
             againNanos = failed(job, problem, start);
-            // Who is told of the failure finds it counted.
+            // The failure is counted before the requesters receive it.
             job.fail(problem);
         } finally {
             if (againNanos == DONE) {
@@ -225,7 +225,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Returns after what time it is tried again, or {@link #DONE} when it is left for the next round. */
+    /** Returns the time until the retry, in nanoseconds, or {@link #DONE} when the job is left for the next round. */
     private long failed(Job job, Throwable problem, long startNanos) {
         if (ownership.state() == ArchiveState.STOPPED) {
             return DONE;
@@ -265,26 +265,26 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Archives a document now, if it has changed since it was archived: as it is when this is called, or later.
+     * Archives a document now, if it has changed since it was archived: in its state at this call, or a later one.
      *
-     * @return fails with a {@link CaravanException} that says why; the document is then archived when it can be
+     * @return fails with a {@link CaravanException} that gives the reason; the document is then archived when possible
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
         return queue.request(name);
     }
 
-    /** How far the archive has got. */
+    /** The status of archiving. */
     public ArchiveStatus status() {
         return outcomes.status(ownership, survey, backOff);
     }
 
-    /** The archive, while it is this server's. */
+    /** The archive while it is this server's, otherwise null. */
     public @Nullable Archive archive() {
         return ownership.archive();
     }
 
     /**
-     * The archive, to read from.
+     * Returns the archive for reading.
      *
      * @throws ObjectStoreException {@code UNAVAILABLE} when it is not this server's, or not yet
      */
@@ -300,14 +300,14 @@ public final class Archiver implements AutoCloseable {
         return owned;
     }
 
-    /** Whether a server that stops shall {@link #finish} first. */
+    /** Whether a stopping server must {@link #finish} first. */
     public boolean finishesOnStop() {
         return config.onStop();
     }
 
     /**
-     * Archives everything that has changed, at once; returns false, and logs why, when that is not possible in this
-     * time. An archiver that is closed does nothing.
+     * Archives all pending changes at once. Returns false, and logs the reason, when that is not possible in this time.
+     * Does nothing once the archiver is closed.
      */
     public boolean finish(Duration timeout) {
         if (ownership.state() == ArchiveState.STOPPED) {
@@ -340,7 +340,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Stops archiving; what takes longer than a moment is given up, and found again after the next start. */
+    /** Stops archiving. Work that takes longer than a moment is abandoned, and found again after the next start. */
     @Override
     public void close() {
         ownership.stop();
@@ -366,10 +366,10 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * What the archive has of a document that was to be archived.
+     * The archive's latest state of a document that was to be archived.
      *
-     * @param mark which generation it is, and of which values
-     * @param uploaded false when the archive had that already, because nothing had changed
+     * @param mark its generation and sequences
+     * @param uploaded false when the archive already had it, because nothing had changed
      */
     public record Archived(ArchiveMark mark, boolean uploaded) {}
 }

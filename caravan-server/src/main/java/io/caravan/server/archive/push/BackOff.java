@@ -5,8 +5,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * How long to wait after a failure: twice as long after each one, up to a limit, less a random part so that servers do
- * not all come back at once. After a success there is no wait. Threads share it.
+ * The delay after a failure. It doubles with each failure, up to a limit, less a random part so that servers do not all
+ * return at once. After a success there is no delay. Thread-safe.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -19,9 +19,9 @@ final class BackOff {
     private long endNanos;
 
     /**
-     * No pause yet.
+     * Creates a back-off without a delay.
      *
-     * @param random numbers from 0 on and below 1
+     * @param random numbers of at least 0 and below 1
      */
     BackOff(LongSupplier nanoTime, DoubleSupplier random) {
         this.nanoTime = nanoTime;
@@ -29,7 +29,7 @@ final class BackOff {
     }
 
     /**
-     * An attempt failed. Attempts that were under way together count as one failure.
+     * Records a failed attempt. Attempts that were in progress together count as one failure.
      *
      * @param startNanos when the attempt began
      */
@@ -43,7 +43,7 @@ final class BackOff {
     }
 
     /**
-     * An attempt succeeded. If it began before the last failure, it changes nothing.
+     * Records a successful attempt. It has no effect if it began before the last failure.
      *
      * @param startNanos when the attempt began
      */
@@ -53,7 +53,7 @@ final class BackOff {
         }
     }
 
-    /** Time until the next attempt, in nanoseconds; 0 when it may be made now. */
+    /** The time until the next attempt, in nanoseconds; 0 when it may be made now. */
     synchronized long remainingNanos() {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }

@@ -31,16 +31,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts documents and deletions into an archive. A document goes there in the steps that make it safe to fail after
- * each: a mark with an incarnation, the snapshot, the manifest, the mark that says what is archived. Any thread that
- * may wait; for one name one at a time.
+ * Puts documents and deletions into an archive. The steps for a document are safe to fail after each: a mark with an
+ * incarnation, the snapshot, the manifest, the mark that records what is archived. For any thread that may block; one
+ * thread at a time for each name.
  */
 final class DocumentPush {
-    /** Each conflict means that somebody else has just changed the manifest. So many in a row are not bad luck. */
+    /** Each conflict means that another process has just changed the manifest. This many in a row is not bad luck. */
     private static final int ATTEMPTS = 5;
-    /**
-     * A document of up to this size that was never archived is assumed to have no manifest: being wrong costs little.
-     */
+    /** Maximum size of a never archived document that is assumed to have no manifest: a wrong guess costs little. */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;
@@ -50,11 +48,11 @@ final class DocumentPush {
     private final LongSupplier random;
 
     /**
-     * A way into an archive.
+     * Creates a push into an archive.
      *
      * @param archive is claimed
-     * @param survey knows whether marks can be believed
-     * @param random gives incarnations
+     * @param survey shows whether marks are reliable
+     * @param random provides incarnations
      */
     DocumentPush(DocumentService documents, Archive archive, Survey survey, InstantSource clock, LongSupplier random) {
         this.documents = documents;
@@ -64,15 +62,15 @@ final class DocumentPush {
         this.random = random;
     }
 
-    /** As {@link Archive#ensureOwner}. */
+    /** Waits as {@link Archive#ensureOwner} does. */
     void ensureOwner() {
         archive.ensureOwner();
     }
 
     /**
-     * Archives a document if it has changed since it was.
+     * Archives a document if it has changed since it was archived.
      *
-     * @return null when there is no such document (any more)
+     * @return null when the document does not exist or no longer exists
      */
     @Nullable
     Archived push(DocumentName name) {
@@ -97,7 +95,7 @@ final class DocumentPush {
         }
     }
 
-    /** Whether the archive has what the mark says. */
+    /** Whether the archive's latest generation is the one in the mark. */
     private boolean holds(DocumentName name, ArchiveMark mark) {
         KeptManifest kept = archive.manifest(name);
         Generation latest = kept == null ? null : kept.manifest().latest();
@@ -116,7 +114,7 @@ final class DocumentPush {
                         && document.reason() == DocumentException.Reason.CHANGED_MEANWHILE;
     }
 
-    /** The document's mark; it gets one if it has none. Null when the document is gone. */
+    /** Returns the document's mark, creating it if there is none. Null when the document is gone. */
     private @Nullable ArchiveMark marked(DocumentName name, DocumentInfo info) {
         ArchiveMark mark = info.attributes().archived();
         if (mark != null) {
@@ -140,9 +138,9 @@ final class DocumentPush {
     }
 
     /**
-     * A generation of the document that this server has committed and the mark does not know of, because it could not
-     * be written. A generation that an earlier owner has committed does not count: that may have been another server
-     * that did not know what this one has, and whose values are others.
+     * Returns a generation of the document that this server has committed but the mark lacks, because the mark could
+     * not be written. A generation of an earlier owner does not count: that owner may have been another server with
+     * other values.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
         Generation latest = manifest.latest();
@@ -154,7 +152,7 @@ final class DocumentPush {
                 : null;
     }
 
-    /** The mark that such a generation should have left, or null when the document has changed since. */
+    /** Returns the mark that such a generation should have left, or null when the document has changed since. */
     private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
         if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
             return null;
@@ -167,7 +165,8 @@ final class DocumentPush {
     private @Nullable Archived put(
             DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
         long last = before == null ? 0 : before.manifest().lastGeneration();
-        // An archive that has lost the manifest, or is not the one that the mark is about, must not begin anew.
+        // Numbers must continue even in an archive that has lost the manifest, or is not the one that the mark is
+        // about.
         SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
         Values values = new Values(info.id(), expected);
         Generation put;
@@ -237,8 +236,8 @@ final class DocumentPush {
     }
 
     /**
-     * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload
-     * whose answer was lost may still be under way, and must find that its manifest has changed.
+     * Puts a tombstone even when the archive has nothing of the document, or another document of that name. An upload
+     * whose response was lost may still be in progress, and must find that its manifest has changed.
      */
     private boolean putTombstone(Deletion deletion) {
         KeptManifest before = archive.manifest(deletion.name());
@@ -260,7 +259,7 @@ final class DocumentPush {
         return true;
     }
 
-    /** Whether there is a document of the name again, and the archive has it: that was put after the deletion. */
+    /** Whether a document of the name exists again, and the archive has it: it was put after the deletion. */
     private boolean isSucceeded(Manifest manifest) {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
@@ -268,7 +267,7 @@ final class DocumentPush {
         return mark != null && latest != null && latest.incarnation() == mark.incarnation();
     }
 
-    /** The document was deleted meanwhile. */
+    /** The document was deleted during the push. */
     private static final class GoneException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -281,7 +280,7 @@ final class DocumentPush {
     private final class Values implements SnapshotSource {
         private final long id;
         private final SnapshotHeader expected;
-        /** What the document was when its values were last written. */
+        /** The document as of the last time its values were written. */
         private volatile @Nullable DocumentInfo taken;
 
         Values(long id, SnapshotHeader expected) {

@@ -13,10 +13,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What a failed attempt means.
+ * The classification of a failed attempt.
  *
- * @param kind in one word, for figures
- * @param reach what it concerns
+ * @param kind in one word, for metrics
+ * @param reach the scope
  * @param message what happened, where, and what to do
  */
 record Failure(String kind, Reach reach, String message) {
@@ -27,16 +27,16 @@ record Failure(String kind, Reach reach, String message) {
     private static final String CHANGED = "changed_meanwhile";
     private static final String INTERNAL = "internal";
 
-    /** All kinds that there are. */
+    /** All kinds. */
     static final Set<String> KINDS = kinds();
 
-    /** What a failure concerns. */
+    /** The scope of a failure. */
     enum Reach {
-        /** The archive is not this server's any more. */
+        /** The archive is no longer this server's. */
         OWNER,
         /** All documents: the archive cannot be reached, or the store has failed. */
         ALL,
-        /** This document alone, as long as it is what it is. */
+        /** This document alone, in its present state. */
         DOCUMENT
     }
 
@@ -77,7 +77,7 @@ record Failure(String kind, Reach reach, String message) {
     private static Reach reach(ArchiveException.Reason reason) {
         return switch (reason) {
             case FENCED -> Reach.OWNER;
-            // One object of another store is no reason to give the archive up; its root would be.
+            // An object of another store does not end the ownership; a root of another store would.
             case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, FULL, DELETED -> Reach.DOCUMENT;
         };
     }
@@ -85,12 +85,12 @@ record Failure(String kind, Reach reach, String message) {
     private static Reach reach(ObjectStoreException.Kind kind) {
         return switch (kind) {
             case NOT_FOUND, DENIED, FULL, UNAVAILABLE -> Reach.ALL;
-            // Somebody else writes this manifest all the time, or the object is too large.
+            // Another process keeps writing this manifest, or the object is too large.
             case CONFLICT, CORRUPT -> Reach.DOCUMENT;
         };
     }
 
-    /** Whether it is a bug of the server. */
+    /** Whether it is a bug in the server. */
     boolean internal() {
         return kind.equals(INTERNAL);
     }

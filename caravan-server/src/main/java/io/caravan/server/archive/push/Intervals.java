@@ -7,7 +7,7 @@ import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** How old a change may get before it is archived: as old as its document's space says, else as the server does. */
+/** The maximum age of a change before it is archived: the limit of the document's space, otherwise the server's. */
 final class Intervals {
     private final Spaces spaces;
     private final Duration server;
@@ -17,14 +17,14 @@ final class Intervals {
         this.server = server;
     }
 
-    /** The greatest age of a change of this document that is not archived, in milliseconds. */
+    /** The maximum age of a change of this document that is not archived, in milliseconds. */
     long afterMillis(DocumentName name) {
         Space space = spaces.find(name);
         long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
         return seconds == 0 ? server.toMillis() : TimeUnit.SECONDS.toMillis(seconds);
     }
 
-    /** How long a round through all documents may take, so that none gets too old. */
+    /** The maximum duration of a round through all documents, so that none gets too old. */
     Duration round() {
         Duration shortest = spaces.all().stream()
                 .mapToLong(space -> space.settings().get(SpaceSetting.ARCHIVE_AFTER))

@@ -23,11 +23,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded queue of jobs for the workers. Of each name, at most one job waits and one is in hand. Requested names are
- * in a second queue, which goes first and does not wait for the {@link BackOff}. While the queue is closed, it hands
- * out nothing, and requests fail at once.
+ * A bounded queue of jobs for the workers. For each name, at most one job waits and one is in hand. Requested names are
+ * in a second queue, which takes precedence and does not wait for the {@link BackOff}. While the queue is closed, it
+ * hands out nothing, and requests fail at once.
  *
- * <p><b>Threading.</b> Its monitor, under which nothing waits for anything else, guards everything.
+ * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
 final class JobQueue {
     private final int capacity;
@@ -35,11 +35,11 @@ final class JobQueue {
     private final LongSupplier nanoTime;
     private final Supplier<? extends Throwable> refusal;
 
-    /** Each is in one of the queues, or its name is in hand and it goes there afterwards. */
+    /** Each waiting job is in one of the queues. If its name is in hand, it is queued afterwards. */
     private final Map<DocumentName, Job> waiting = new HashMap<>();
 
     private final Set<DocumentName> inHand = new HashSet<>();
-    // A job may be in several queues, and is skipped where it is found after it was taken from another.
+    // A job may be in several queues; those from which it has already been taken elsewhere are skipped.
     private final Queue<Job> ordinary = new ArrayDeque<>();
     private final Queue<Job> requested = new ArrayDeque<>();
     /** Jobs that were put off, by rising time. */
@@ -50,10 +50,10 @@ final class JobQueue {
     private boolean woken;
 
     /**
-     * A closed queue.
+     * Creates a closed queue.
      *
-     * @param capacity the bound of each queue
-     * @param refusal says why the queue is closed
+     * @param capacity the limit of each queue
+     * @param refusal the reason why the queue is closed
      */
     JobQueue(int capacity, BackOff backOff, LongSupplier nanoTime, Supplier<? extends Throwable> refusal) {
         this.capacity = capacity;
@@ -62,12 +62,12 @@ final class JobQueue {
         this.refusal = refusal;
     }
 
-    /** What is to be done about one name. The queue's monitor guards it while it waits, its worker owns it in hand. */
+    /** The pending work for one name. The queue's monitor guards it while it waits; its worker owns it in hand. */
     static final class Job {
         final DocumentName name;
-        /** Deletions that the archive does not know, oldest first, and where the survey counts them. */
+        /** Deletions that the archive does not have, oldest first, and where the survey counts them. */
         final Map<Deletion, Survey.Place> deletions = new LinkedHashMap<>();
-        /** Where the survey counts the document, or null when no look has found it changed. */
+        /** The scan in which the survey counts the document, or null when no scan has found it changed. */
         Survey.@Nullable Place place;
 
         private final List<CompletableFuture<Archived>> requests = new ArrayList<>();
@@ -95,7 +95,7 @@ final class JobQueue {
             return withdrawn;
         }
 
-        /** Whether it may be put off: once. */
+        /** Whether it may be put off, once. */
         boolean mayPutOff() {
             boolean first = !putOff;
             putOff = true;
@@ -105,7 +105,7 @@ final class JobQueue {
         /**
          * Counts a failure.
          *
-         * @param successes how often anything has succeeded so far
+         * @param successes number of successes of all jobs so far
          * @return whether it has failed several times while others succeeded
          */
         boolean failedAlone(long successes, int patience) {
@@ -123,14 +123,14 @@ final class JobQueue {
         }
     }
 
-    /** Hands jobs to workers from now on. */
+    /** Opens the queue to the workers. */
     synchronized void open() {
         open = true;
         notifyAll();
     }
 
     /**
-     * Hands out no jobs any more, and fails the requests that wait.
+     * Closes the queue to the workers, and fails the waiting requests.
      *
      * @param forEver false if the queue may be opened again; the jobs then wait for that
      */
@@ -153,10 +153,10 @@ final class JobQueue {
     }
 
     /**
-     * Adds a job, or adds to the one that waits for the name.
+     * Adds a job, or extends the one that waits for the name.
      *
-     * @param what adds to the job, under the monitor
-     * @return false when there is no room, and nothing was added
+     * @param what extends the job, under the monitor
+     * @return false when there is no space, and nothing was added
      */
     synchronized boolean offer(DocumentName name, Consumer<Job> what) {
         Job job = waiting.get(name);
@@ -172,7 +172,10 @@ final class JobQueue {
         return true;
     }
 
-    /** Has a document archived as soon as possible. A job in hand may have begun too early, so another one answers. */
+    /**
+     * Requests that a document be archived as soon as possible. A job in hand may have begun too early, so another one
+     * completes the request.
+     */
     synchronized CompletableFuture<Archived> request(DocumentName name) {
         if (!open) {
             return CompletableFuture.failedFuture(refusal.get());
@@ -198,8 +201,8 @@ final class JobQueue {
     }
 
     /**
-     * Waits for a job, which is then in the caller's hands until it is {@linkplain #done done} or {@linkplain #putBack
-     * put back}; null when the queue has ended.
+     * Waits for a job, which the caller must mark {@linkplain #done done} or {@linkplain #putBack put back}; null when
+     * the queue has ended.
      */
     @Nullable
     synchronized Job take() throws InterruptedException {
@@ -235,11 +238,11 @@ final class JobQueue {
     }
 
     private void waitNanos(long nanos) throws InterruptedException {
-        // At least a millisecond, as less is rounded to nothing, which is for ever.
+        // At least a millisecond: less is rounded to 0, which waits forever.
         wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
     }
 
-    /** A job has been done, or is given up until it is found again. */
+    /** Records that a job is done, or given up until it is found again. */
     synchronized void done(Job job) {
         inHand.remove(job.name);
         Job next = waiting.get(job.name);
@@ -250,8 +253,8 @@ final class JobQueue {
     }
 
     /**
-     * A job has failed and is tried again after a time, and after all that wait: it may fail for ever. If too many are
-     * put off, it is given up until it is found again.
+     * Puts back a failed job, to be retried after a time and after all waiting jobs, as it may fail forever. If too
+     * many are put off, it is given up until it is found again.
      *
      * @param nanos 0 for no time
      */
@@ -275,15 +278,15 @@ final class JobQueue {
         }
     }
 
-    /** Whether there is room for a good part of what the queue takes: going back for less would not pay. */
+    /** Whether there is space for half of the queue's capacity; another scan for less would not pay. */
     synchronized boolean roomy() {
         return !ended && ordinary.size() <= capacity / 2;
     }
 
     /**
-     * Waits for a time, or until there is {@linkplain #roomy() room}, or until it is {@linkplain #wake() woken}.
+     * Waits for a time, or until there is {@linkplain #roomy() space}, or until it is {@linkplain #wake() woken}.
      *
-     * @param room whether room ends the wait
+     * @param room whether space ends the wait
      */
     synchronized void awaitRoom(long nanos, boolean room) throws InterruptedException {
         await(nanos, () -> woken || room && roomy());
@@ -296,7 +299,7 @@ final class JobQueue {
         notifyAll();
     }
 
-    /** Waits until nothing waits and nothing is in hand; returns false when that takes longer, or never happens. */
+    /** Waits until no job waits or is in hand. Returns false when that takes longer, or never happens. */
     synchronized boolean awaitIdle(long nanos) throws InterruptedException {
         await(nanos, () -> ended || idle());
         return idle();

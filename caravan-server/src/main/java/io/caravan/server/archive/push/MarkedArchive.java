@@ -20,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a store remembers of its archive: which one the marks of its documents are about, as an archive at another
- * place, or one that was begun anew, does not have what they say; and as which owner it claimed it, so that it notices
- * when another copy of the store has claimed it since. Kept in a list of the store, whose last entry counts:
+ * A store's record of its archive. It identifies the archive that the documents' marks refer to: one at another
+ * location, or one that was created again, does not have what they record. It also names the owner as which the store
+ * claimed the archive, so that the store notices when another copy of it has claimed the archive since. The record is
+ * the last entry of a list of the store:
  *
  * <ul>
  *   <li>a version, 2, in one byte;
@@ -30,19 +31,19 @@ import org.slf4j.LoggerFactory;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
  *   <li>until the end, the owners that the store expects in the root: those that it has tried to become, with unknown
- *   result, oldest first, and before the last of them the one that it found. The empty one is for no root.
+ *   result, oldest first, and before the last of them the one that it found. An empty one stands for no root.
  * </ul>
  *
- * <p>Texts are in UTF-8, each behind its length in 4 bytes.
+ * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
  */
 final class MarkedArchive implements ClaimMemory {
-    /** The store's list that holds it. */
+    /** The store's list that holds the record. */
     static final long LIST_ID = -3;
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedArchive.class);
     private static final byte VERSION = 2;
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
-    /** More claims with unknown result push out the oldest. */
+    /** Maximum number of owners; more remove the oldest. */
     private static final int MOST_OWNERS = 16;
 
     private static final String ABSENT = "";
@@ -52,10 +53,10 @@ final class MarkedArchive implements ClaimMemory {
     private final boolean takeover;
 
     /**
-     * What a store remembers of the archive at a location.
+     * Creates a store's record of the archive at a location.
      *
      * @param location the archive's URL, however it is written
-     * @param takeover whether to take the archive over whoever owns it
+     * @param takeover whether to take the archive over from any owner
      */
     MarkedArchive(ListStore store, String location, boolean takeover) {
         this.store = store;
@@ -64,7 +65,7 @@ final class MarkedArchive implements ClaimMemory {
     }
 
     /**
-     * What is remembered.
+     * The content of the record.
      *
      * @param complete whether all marks are about the archive
      * @param epoch of the last claim that is known to have taken place
@@ -119,7 +120,7 @@ final class MarkedArchive implements ClaimMemory {
         }
     }
 
-    /** What is remembered of the archive at this location, or null when nothing is. */
+    /** Returns the record of the archive at this location, or null when there is none. */
     private @Nullable Record remembered() {
         List<Entry> entries = store.read(LIST_ID);
         Record last = entries.isEmpty() ? null : Record.decode(entries.get(entries.size() - 1));
@@ -143,10 +144,10 @@ final class MarkedArchive implements ClaimMemory {
 
     private Record claimingAs(@Nullable Record last, String before, String owner) {
         if (last == null || !last.owners().contains(before)) {
-            // What another owner has changed the marks do not know.
+            // The marks do not cover what another owner has changed.
             return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
         }
-        // The one that was found stays, however often a claim fails: it is still there then.
+        // The owner that was found stays, however often a claim fails: it is then still in the root.
         List<String> owners = new ArrayList<>(last.owners());
         owners.remove(before);
         while (owners.size() > MOST_OWNERS - 2) {
@@ -157,7 +158,7 @@ final class MarkedArchive implements ClaimMemory {
         return new Record(last.complete(), last.epoch(), location, owners);
     }
 
-    /** The archive was taken over, with a new epoch: returns whether the marks are about it, and remembers that. */
+    /** Records that the archive was taken over, with a new epoch; returns whether the marks are about it. */
     boolean claimed(ArchiveRoot root) {
         Record last = remembered();
         boolean same = last != null && last.complete() && last.epoch() < root.epoch();
@@ -165,12 +166,12 @@ final class MarkedArchive implements ClaimMemory {
         return same;
     }
 
-    /** The archive is known to have everything that the marks say. */
+    /** Records that the archive has everything in the marks. */
     void complete(ArchiveRoot root) {
         remember(root, true);
     }
 
-    /** Best effort: otherwise all documents are looked at once more after the next start. */
+    /** Writes the record. Best effort: if it fails, all documents are checked once more after the next start. */
     private void remember(ArchiveRoot root, boolean complete) {
         try {
             write(new Record(complete, root.epoch(), location, List.of(root.owner())));

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts what is archived and what fails, and logs failures, few of them however many there are: that nothing can be
- * archived when it begins and when it ends, and each document that cannot be once in a while, until too many cannot.
- * Threads share it.
+ * Counts successes and failures of archiving, and logs failures, of which it limits the number. It logs when all
+ * archiving is interrupted and resumed. It logs each document that cannot be archived at most every 10 minutes, until
+ * there are too many. Thread-safe.
  */
 final class Outcomes {
     private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
@@ -34,9 +34,9 @@ final class Outcomes {
     private volatile @Nullable LastError lastError;
 
     private final AtomicBoolean interrupted = new AtomicBoolean();
-    /** When each failing document was last logged; monitor. */
+    /** Time when each failing document was last logged; guarded by the monitor. */
     private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
-    /** Monitor. */
+    /** Guarded by the monitor. */
     private boolean loggedMore;
 
     Outcomes(InstantSource clock) {
@@ -58,7 +58,7 @@ final class Outcomes {
         bytes.add(count);
     }
 
-    /** All that there is to do about a name is done. */
+    /** Records that all work for a name is done. */
     void succeeded(DocumentName name) {
         if (interrupted.get() && interrupted.compareAndSet(true, false)) {
             LOG.info("archiving continues");
@@ -75,7 +75,7 @@ final class Outcomes {
         lastError = new LastError(failure.kind(), failure.message(), clock.millis());
     }
 
-    /** Nothing can be archived for now. */
+    /** Records that nothing can be archived for now. */
     void interrupted(Failure failure) {
         failed(failure);
         if (interrupted.compareAndSet(false, true)) {
@@ -83,7 +83,7 @@ final class Outcomes {
         }
     }
 
-    /** A document cannot be archived; it is tried again in the next round. */
+    /** Records that a document cannot be archived; it is retried in the next round. */
     void failed(DocumentName name, Failure failure, Throwable problem) {
         failed(failure);
         if (!mayLog(name, System.nanoTime())) {
@@ -115,7 +115,10 @@ final class Outcomes {
         return true;
     }
 
-    /** Snapshots and deletions that were archived: tells whether there was any success since an earlier call. */
+    /**
+     * Returns the number of archived snapshots and deletions. It differs from an earlier result if anything has
+     * succeeded.
+     */
     long successes() {
         return documents.sum() + tombstones.sum();
     }
@@ -125,7 +128,7 @@ final class Outcomes {
         return lastError;
     }
 
-    /** The counts, with what others know. */
+    /** The counts, with the state of other components. */
     ArchiveStatus status(Ownership ownership, Survey survey, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes the archive over as soon as it can be reached, then checks that it is still this server's: at even intervals,
- * and when something has failed. One thread runs it; any may call its other methods.
+ * and after failures. One thread runs it; any may call its other methods.
  */
 final class Ownership implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
@@ -41,7 +41,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
     private volatile @Nullable Archive archive;
-    /** Guards the two below: to open a place may take long, and must not hold up {@link #stop}. */
+    /** Guards the two fields below: opening an object store may take long, and must not delay {@link #stop}. */
     private final Object opening = new Object();
 
     private @Nullable ObjectStore objects;
@@ -49,10 +49,10 @@ final class Ownership implements Runnable, AutoCloseable {
     private boolean logged;
 
     /**
-     * Owns nothing yet.
+     * Creates an ownership without an archive.
      *
-     * @param distrust is run when the documents' marks are, or may be, about another archive
-     * @param changed is told the archive when it is this server's, and null when it no longer is; under this object's
+     * @param distrust is run when the documents' marks refer, or may refer, to another archive
+     * @param changed receives the archive when it is this server's, and null when it no longer is; under this object's
      *     monitor
      */
     Ownership(
@@ -81,7 +81,7 @@ final class Ownership implements Runnable, AutoCloseable {
         return config.location();
     }
 
-    /** The archive, if it is this server's. */
+    /** The archive, or null if it is not this server's. */
     @Nullable
     Archive archive() {
         return archive;
@@ -94,10 +94,10 @@ final class Ownership implements Runnable, AutoCloseable {
     }
 
     /**
-     * Takes the archive over now if it answers; else it is tried again. If it is lost, or another copy of this store
-     * has taken it over, the server serves all the same.
+     * Takes the archive over now if it can be reached; otherwise the thread retries. If it is lost, or another copy of
+     * this store has taken it over, the server serves anyway.
      *
-     * @throws ArchiveException when it answers that this store must not have it
+     * @throws ArchiveException when the archive shows that this store must not have it
      */
     void claimNow() {
         try {
@@ -112,12 +112,12 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Something has failed, perhaps because the archive is not this server's any more. */
+    /** Triggers a check after a failure, which may mean that the archive is no longer this server's. */
     void suspect() {
         suspicions.release();
     }
 
-    /** The archive has everything that the documents' marks say. */
+    /** Records that the archive has everything in the documents' marks. */
     void verified() {
         Archive owned = archive;
         if (owned != null) {
@@ -138,7 +138,7 @@ final class Ownership implements Runnable, AutoCloseable {
                                 .toNanos();
                 suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
-                // A suspicion is no reason to hurry a place that has just failed to answer.
+                // A suspicion does not shorten the pause after a failed request.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
             } catch (InterruptedException perhapsNotMeant) {
                 // A client library may leave the flag set. This thread ends only with the archiver.
@@ -161,12 +161,12 @@ final class Ownership implements Runnable, AutoCloseable {
             }
             backOff.succeeded(start);
         } catch (RuntimeException | Error problem) {
-            // Also an error: this thread is the only one that claims the archive, and nobody would see it end.
+            // Also errors: only this thread claims the archive, and its end would go unnoticed.
             failed(problem, start);
         }
     }
 
-    /** Takes the archive over; throws what the place, the archive or the store says against it. */
+    /** Takes the archive over; throws the errors of the object store, the archive and the store. */
     private void claim() {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
@@ -182,7 +182,7 @@ final class Ownership implements Runnable, AutoCloseable {
             logged = false;
             become(ArchiveState.OWNER, taken);
         } catch (CompletionException refused) {
-            // The store does not take its identity, or what it is to remember.
+            // The store rejects its identity, or the record of the archive.
             throw refused.getCause() instanceof CaravanException problem ? problem : refused;
         }
     }
@@ -229,14 +229,14 @@ final class Ownership implements Runnable, AutoCloseable {
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
         }
         if (reason != null && state == ArchiveState.OWNER) {
-            // What is there now is not what was claimed.
+            // The archive is no longer the one that was claimed.
             LOG.error("archiving is interrupted: {}", failure.message());
             become(ArchiveState.CLAIMING, null);
         }
     }
 
     /**
-     * The archive is not this server's any more.
+     * Ends the ownership: the archive is no longer this server's.
      *
      * @param last {@code FENCED} when another server of the store has it, {@code REFUSED} when it is another store's
      */
@@ -248,7 +248,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** The server stops. */
+    /** Ends the ownership: the server stops. */
     void stop() {
         become(ArchiveState.STOPPED, null);
     }
@@ -264,7 +264,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Closes the place; after {@link #stop}. */
+    /** Closes the object store; after {@link #stop}. */
     @Override
     public void close() {
         synchronized (opening) {

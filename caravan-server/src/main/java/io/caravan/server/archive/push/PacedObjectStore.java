@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An object store to which only so many bytes per second are written, and which tells how many they were. Each thread
- * pays for its bytes by time that the next one has to wait for; a tenth of a second may be unpaid, so that small
+ * An object store that limits the bytes written to it per second, and reports their number. Each write reserves the
+ * time that its bytes take, and the next one waits for it. A tenth of a second may be used in advance, so that small
  * objects do not wait for each other.
  */
 final class PacedObjectStore implements ObjectStore {
-    /** What is paid for at a time. */
+    /** The unit of reservation. */
     private static final int PORTION_BYTES = 64 * 1024;
 
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -30,14 +30,14 @@ final class PacedObjectStore implements ObjectStore {
     private final ObjectStore store;
     private final long bytesPerSecond;
     private final LongConsumer written;
-    /** Until when the bytes that were let through take. */
+    /** The end of the time that the admitted bytes take. */
     private long paidNanos = System.nanoTime();
 
     /**
-     * A store around another.
+     * Wraps an object store.
      *
-     * @param bytesPerSecond 0 for no bound
-     * @param written takes the number of bytes, on any thread
+     * @param bytesPerSecond 0 for no limit
+     * @param written receives the number of bytes, on any thread
      */
     PacedObjectStore(ObjectStore store, long bytesPerSecond, LongConsumer written) {
         this.store = store;
@@ -69,7 +69,7 @@ final class PacedObjectStore implements ObjectStore {
     public String putIf(String key, byte[] content, @Nullable String tag) {
         String put = store.putIf(key, content, tag);
         try {
-            // Afterwards: nothing may come between its owner's look at the root and this put.
+            // Afterwards: nothing may come between the owner's check of the root and this put.
             pay(content.length);
         } catch (InterruptedIOException stopped) {
             // The put took place. The thread stays interrupted, which its next wait notices.
@@ -99,7 +99,7 @@ final class PacedObjectStore implements ObjectStore {
     }
 
     /**
-     * Waits until so many bytes may be sent.
+     * Waits until this number of bytes may be sent.
      *
      * @throws InterruptedIOException when the thread is interrupted; it stays so
      */
@@ -116,7 +116,7 @@ final class PacedObjectStore implements ObjectStore {
         written.accept(bytes);
     }
 
-    /** When these bytes may be sent. */
+    /** Returns when these bytes may be sent. */
     private synchronized long reserve(int bytes) {
         long credited = System.nanoTime() - CREDIT_NANOS;
         long start = paidNanos - credited < 0 ? credited : paidNanos;

@@ -20,13 +20,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Prunes the server's archive at intervals, as {@code caravan archive prune} does, one document at a time on one thread
  * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
- * than their policy keeps; once a day a round reads every manifest, and finds what has become too old.
+ * than their policy keeps. Once a day a round reads every manifest, and finds generations that are too old.
  *
- * <p>A round that fails leaves the archive whole, and the next one goes on. Nothing else waits for a round.
+ * <p>A round that fails leaves the archive consistent, and the next one continues. No other work waits for a round.
  */
 final class Pruner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
-    /** A server that is restarted often still gets to prune. */
+    /** Maximum delay of the first round, for servers that are restarted often. */
     private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
 
     private static final long THOROUGH_MILLIS = Duration.ofDays(1).toMillis();
@@ -53,9 +53,9 @@ final class Pruner implements AutoCloseable {
     private long thoroughMillis;
 
     /**
-     * A pruner that has not begun.
+     * Creates a pruner that has not begun.
      *
-     * @param archive gives the archive while it is this server's, else null
+     * @param archive returns the archive while it is this server's, else null
      * @param every time between two rounds
      */
     Pruner(
@@ -77,7 +77,7 @@ final class Pruner implements AutoCloseable {
                 this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
     }
 
-    /** A task that throws would not be run again. */
+    /** Catches exceptions: a task that throws would not be run again. */
     private void tryRun() {
         try {
             Archive owned = archive.get();
@@ -113,7 +113,7 @@ final class Pruner implements AutoCloseable {
         }
     }
 
-    /** Ends a round that is under way; the next one, after the next start, goes on. */
+    /** Ends a running round; the next one, after the next start, continues. */
     @Override
     public void close() {
         thread.shutdownNow();

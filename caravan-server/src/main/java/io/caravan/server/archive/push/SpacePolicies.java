@@ -10,9 +10,9 @@ import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 
 /**
- * What a server leaves of each document when it prunes: each number is that of the document's space, if it has one.
+ * The retention policies of a server: each number is that of the document's space, if it sets one.
  *
- * @param general what it leaves where no space says otherwise
+ * @param general the policy where no space sets another
  */
 record SpacePolicies(Spaces spaces, PrunePolicy general) implements PrunePolicies {
     @Override

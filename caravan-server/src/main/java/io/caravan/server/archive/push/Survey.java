@@ -8,18 +8,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the walker has found, slot by slot: how much there was to do, how much of that is done, since when at most it has
- * waited, and until when it may. What may wait for the next look is not found. Threads share it.
+ * Tracks the walker's findings by slot: items found, items done, an upper bound on how long the oldest has waited, and
+ * the earliest deadline. Items that can wait for the next scan are excluded. Thread-safe.
  *
  * <p>A slot is a stripe of the documents; the last slot has the deletions. No document has a state of its own, so the
- * age of its change is bounded from above: it was archived, or found unchanged, before it changed. A document that was
- * never archived, and that the first look after a start finds, counts as changed at the start.
+ * age of its change has an upper bound only: the document changed after it was archived, or found unchanged. A document
+ * that was never archived, and that the first scan after a start finds, counts as changed at the start.
  *
- * <p>When the documents' marks may be about another archive than this one, each slot is unverified until all of its
- * documents have been looked at.
+ * <p>When the documents' marks may refer to another archive than this one, each slot is unverified until all of its
+ * documents have been checked.
  */
 final class Survey {
-    /** The last look at each slot. */
+    /** The last scan of each slot. */
     private final @Nullable Place[] last;
 
     private final BitSet unfed = new BitSet();
@@ -28,7 +28,7 @@ final class Survey {
     private long total;
 
     /**
-     * A survey that has found nothing yet.
+     * Creates an empty survey.
      *
      * @param startedMillis when the server started, in milliseconds since 1970
      */
@@ -38,18 +38,18 @@ final class Survey {
     }
 
     /**
-     * Something to do.
+     * An item to archive.
      *
-     * @param lastMillis when there was nothing to do about it, at the latest, in milliseconds since 1970; 0 when that is
-     *     not known
-     * @param afterMillis how old a change may get
+     * @param lastMillis the last known time when it needed no archiving, in milliseconds since 1970; 0 when that is not
+     *     known
+     * @param afterMillis maximum age of a change
      */
     record Change(long lastMillis, long afterMillis) {
         /**
-         * Whether a look may leave this to the next one: a fifth of its time is then left for archiving it. A time in
-         * the future, which another clock has told, is no reason to wait.
+         * Whether a scan may leave this item to the next one. A fifth of its time must then remain for archiving it. An
+         * item with a time in the future, set by another clock, does not wait.
          *
-         * @param nowMillis when the look is
+         * @param nowMillis when the scan is
          * @param nextMillis when the next one is, at the latest
          */
         boolean mayWait(long nowMillis, long nextMillis) {
@@ -57,14 +57,14 @@ final class Survey {
         }
     }
 
-    /** One look at a slot, where what it found is counted. */
+    /** One scan of a slot, which counts the items it found. */
     static final class Place {
         private final int slot;
         private final long lookedMillis;
         private final long nextMillis;
-        /** Since when at most the oldest thing that was found waits. */
+        /** The earliest time since which the oldest item found can have been waiting. */
         private final long oldestMillis;
-        /** Until when at least everything that was found may wait. */
+        /** The earliest time at which an item found can be due. */
         private final long dueMillis;
 
         private boolean verifies;
@@ -87,7 +87,7 @@ final class Survey {
             this.left = left;
         }
 
-        /** What an earlier look has found, and is still to be done, may be what is found again. */
+        /** Unfinished items of an earlier scan may be among those found again. */
         private long since() {
             return left > 0 ? oldestMillis : lookedMillis;
         }
@@ -97,7 +97,7 @@ final class Survey {
             return left > 0 ? Math.min(dueMillis, due) : due;
         }
 
-        /** Whether something that is found now may have been left to wait by this look. */
+        /** Whether this scan may have left an item to wait that is found now. */
         private boolean left(Change change) {
             return change.mayWait(lookedMillis, nextMillis);
         }
@@ -108,12 +108,12 @@ final class Survey {
     }
 
     /**
-     * A slot was looked at.
+     * Records a scan of a slot.
      *
-     * @param nowMillis when the look began, in milliseconds since 1970
-     * @param nextMillis when the slot is looked at again, at the latest
+     * @param nowMillis when the scan began, in milliseconds since 1970
+     * @param nextMillis when the slot is scanned again, at the latest
      * @param all whether all documents were found, not only those that have changed
-     * @param found each thing to do that does not wait for the next look
+     * @param found each item that cannot wait for the next scan
      */
     synchronized Place visited(int slot, long nowMillis, long nextMillis, boolean all, List<Change> found) {
         Place before = last[slot];
@@ -143,17 +143,17 @@ final class Survey {
         return place;
     }
 
-    /** There was no room to hand out all that was found. */
+    /** Records that the queue had no space for all that was found. */
     synchronized void unfed(Place place) {
         unfed.set(place.slot);
     }
 
-    /** A slot was handed out, or is about to be looked at again. */
+    /** Records that a slot was handed out, or is about to be scanned again. */
     synchronized void fed(int slot) {
         unfed.clear(slot);
     }
 
-    /** Something has been done, or needs not be any more. What a later look has found is counted by that. */
+    /** Marks one item as done or no longer necessary. Items found by a later scan are counted by that scan. */
     synchronized void done(Place place) {
         if (last[place.slot] == place && place.left > 0) {
             place.left--;
@@ -168,39 +168,45 @@ final class Survey {
         }
     }
 
-    /** Has the first slots looked at whole, whatever the marks say. */
+    /** Marks the first slots as unverified: all their documents are checked. */
     synchronized void distrust(int slots) {
         Stream.of(last).filter(Objects::nonNull).forEach(place -> place.verifies = false);
         unverified.set(0, slots);
     }
 
-    /** Whether a slot's documents are all to be looked at. */
+    /** Whether all documents of a slot must be checked. */
     synchronized boolean unverified(int slot) {
         return unverified.get(slot);
     }
 
-    /** Whether marks can be believed, of whatever document. */
+    /** Whether the marks of all documents are reliable. */
     synchronized boolean verified() {
         return unverified.isEmpty();
     }
 
-    /** The next slot, from this one on and around, of which not all was handed out; -1 when there is none. */
+    /**
+     * Returns the next slot of which not all was handed out, starting at this one and wrapping around; -1 when there is
+     * none.
+     */
     synchronized int nextUnfed(int from) {
         int next = unfed.nextSetBit(from);
         return next >= 0 ? next : unfed.nextSetBit(0);
     }
 
-    /** How many documents and deletions are known to wait. */
+    /** The number of documents and deletions known to wait. */
     synchronized long backlog() {
         return total;
     }
 
-    /** Since when at most the oldest of them waits, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
+    /**
+     * The earliest time since which the oldest can have been waiting, in milliseconds since 1970; {@link
+     * Long#MAX_VALUE} without any.
+     */
     synchronized long oldestMillis() {
         return least(place -> place.oldestMillis);
     }
 
-    /** Until when at least all of them may wait, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
+    /** The earliest time at which one can be due, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
     synchronized long dueMillis() {
         return least(place -> place.dueMillis);
     }

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Goes through all documents round after round, a stripe at a time at even intervals, and hands out what the archive
- * does not have, unless it can wait for the next round without getting too old. What the queue has no room for is found
- * again when it has; so the walker keeps looking, and knows how much there is to do, while nothing can be archived. It
- * does not pause in the first round, nor in one that is late.
+ * Scans all documents in rounds, one stripe at a time at even intervals. It hands out what the archive does not have,
+ * unless the change can wait for the next round without getting too old. Documents that the queue has no space for are
+ * found again when it has space. Scans therefore continue, and the backlog stays known, while nothing can be archived.
+ * The walker does not pause in the first or a late round.
  *
  * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
  */
@@ -31,12 +31,12 @@ final class Walker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Walker.class);
     private static final int DELETIONS = DocumentService.STRIPES;
     /**
-     * Slots between two looks at the deletions: one that changed before it was deleted has waited for its own slot
-     * already. Divides the deletions' slot.
+     * Slots between two scans of the deletions: a document that changed before it was deleted has already waited for
+     * its own slot. Divides the deletions' slot.
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
-    /** How soon a change of how long rounds take is noticed. */
+    /** The maximum delay until a new duration of rounds takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Number of slots of the survey: the stripes of the documents, and the deletions. */
@@ -54,7 +54,7 @@ final class Walker implements Runnable {
     private long roundStartNanos;
     private int slot;
     private int fedSlot;
-    /** What is left of an unverified slot that the queue had no room for, or null. */
+    /** The rest of an unverified slot that the queue had no space for, or null. */
     private @Nullable Feed feed;
 
     private volatile @Nullable CompletableFuture<Void> hurry;
@@ -62,10 +62,10 @@ final class Walker implements Runnable {
     private @Nullable CompletableFuture<Void> hurrying;
 
     /**
-     * A walker that has not begun.
+     * Creates a walker that has not begun.
      *
-     * @param intervals tell how old changes may get
-     * @param verified is run when marks that could not be believed have all been found right, or put right
+     * @param intervals the maximum ages of changes
+     * @param verified is run when all marks that were in doubt have been found right, or corrected
      */
     Walker(
             DocumentService documents,
@@ -90,7 +90,7 @@ final class Walker implements Runnable {
         slot = 0;
     }
 
-    /** Goes through all documents once more, at once; completed when everything that it finds is handed out. */
+    /** Scans all documents once more, at once. The future completes when everything found has been handed out. */
     CompletableFuture<Void> hurry() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         hurry = done;
@@ -113,7 +113,7 @@ final class Walker implements Runnable {
             } catch (InterruptedException ended) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException | Error problem) {
-                // It would end the only walker that there is.
+                // Otherwise it would end the only walker.
                 LOG.error("documents of a stripe wait for the next round to be archived", problem);
             }
         }
@@ -160,7 +160,9 @@ final class Walker implements Runnable {
         }
     }
 
-    /** What was left to wait until the round after this one would wait too long if that were longer. */
+    /**
+     * Restarts when rounds get another length: changes left to the next round would wait too long if it were longer.
+     */
     private void followIntervals() {
         long nanos = intervals.round().toNanos();
         if (nanos != roundNanos) {
@@ -192,11 +194,12 @@ final class Walker implements Runnable {
     }
 
     /**
-     * The documents of an unverified slot that have not been handed out since it was counted. A changed document drops
-     * out of what a look finds once it is archived; these do not, so beginning anew each time would never end.
+     * The documents of an unverified slot that have not been handed out since it was counted. A changed document is no
+     * longer found once it is archived; these documents are found every time, so starting over each time would never
+     * end.
      *
-     * @param changed the documents that have changed, which go first
-     * @param others the documents that are to be compared, for which half of the queue is enough
+     * @param changed the documents that have changed, which are handed out first
+     * @param others the documents to compare, which may use half of the queue
      */
     private record Feed(Place place, Queue<DocumentName> changed, Queue<DocumentName> others) {}
 
@@ -211,7 +214,7 @@ final class Walker implements Runnable {
                 .filter(document -> all || hurrying != null || !change(document).mayWait(now, next))
                 .toList();
         if (begun != null && begun.place().slot() == stripe) {
-            // What has changed since the slot was counted does not wait for the rest of it.
+            // Documents that changed since the slot was counted do not wait for the rest of it.
             for (Found document : changed) {
                 if (!queue.offer(document.name(), job -> {})) {
                     break;
@@ -236,7 +239,7 @@ final class Walker implements Runnable {
         }
     }
 
-    /** When a slot that is looked at now will have been looked at again. */
+    /** Returns when a slot that is scanned now will have been scanned again. */
     private long nextMillis(long nowMillis) {
         return nowMillis + TimeUnit.NANOSECONDS.toMillis(roundNanos);
     }
@@ -248,7 +251,7 @@ final class Walker implements Runnable {
         }
     }
 
-    /** Hands out what there is room for; returns whether that is all. */
+    /** Hands out what the queue has space for; returns whether that is all. */
     private boolean handOut(Feed found) {
         return handOut(found.place(), found.changed(), () -> true)
                 && handOut(found.place(), found.others(), queue::roomy);

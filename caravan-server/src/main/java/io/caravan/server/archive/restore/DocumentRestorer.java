@@ -19,10 +19,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates documents that a store lacks from an archive's generations. A document is visible only once its snapshot was
- * read to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is
- * written as it comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of
- * threads may use it.
+ * Creates documents that a store lacks from an archive's generations. A document becomes visible only when its snapshot
+ * has been read to the end and verified. One that fits a batch stays in memory until then; a longer one is written as
+ * it is read, and hidden. Either way about 1 MiB of it, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -31,7 +30,7 @@ final class DocumentRestorer {
     private final DocumentService documents;
     private final LongConsumer moved;
 
-    /** @param moved gets the number of bytes whenever values were handed to the store */
+    /** @param moved receives the number of bytes whenever values were handed to the store */
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -39,24 +38,24 @@ final class DocumentRestorer {
     }
 
     /**
-     * What a document is to be restored from.
+     * The source of a restored document.
      *
      * @param as the document's name in the store
-     * @param mark what the document knows of the archive
+     * @param mark the archive mark that the document gets
      * @param lasting whether the document loses its expiry, which may have passed
      */
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
         enum Mark {
-            /** It goes on as the one that was archived. */
+            /** The document continues as the one that was archived. */
             GENERATION,
-            /** It is a new one, so that its deletion is not forgotten. */
+            /** The document is a new one, so that an earlier deletion is not lost. */
             NEW,
-            /** Nothing, as it has another name. */
+            /** No mark, as the document has another name. */
             NONE
         }
 
-        /** A document that goes on as the one that was archived if this is the last that the archive knows of it. */
+        /** Returns a source whose document continues as the archived one if this is its latest state in the archive. */
         static Source of(Manifest manifest, Generation generation) {
             boolean last = manifest.tombstone() == null && generation.equals(manifest.latest());
             return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
@@ -66,7 +65,7 @@ final class DocumentRestorer {
             return new Source(manifest, generation, as, Mark.NEW, lasting);
         }
 
-        /** The same without an expiry, for a document that somebody asked for. */
+        /** Returns the same source without an expiry, for a document that a user requested. */
         Source forEver() {
             return new Source(manifest, generation, as, mark, true);
         }
@@ -75,7 +74,7 @@ final class DocumentRestorer {
             return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
-        /** The document's attributes, of those that the snapshot has. */
+        /** Returns the document's attributes, from those in the snapshot. */
         Attributes attributes(Attributes archived) {
             DocumentAttributes attributes = DocumentAttributes.of(archived);
             return lasting && attributes.expiresAtMillis().isPresent()
@@ -93,7 +92,7 @@ final class DocumentRestorer {
         }
     }
 
-    /** The mark of a document that is what the generation is. */
+    /** Returns the mark of a document that equals the generation. */
     static ArchiveMark mark(Generation generation, Attributes attributes) {
         return new ArchiveMark(
                 generation.incarnation(),
@@ -105,8 +104,8 @@ final class DocumentRestorer {
     }
 
     /**
-     * Creates the document. Reads on the calling thread, which waits; the outcome is reported when the document is
-     * durable, or refused by the store.
+     * Creates the document. Reads on the calling thread, which blocks. The outcome is reported when the document is
+     * durable, or the store has rejected it.
      *
      * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed
      */
@@ -151,7 +150,7 @@ final class DocumentRestorer {
             try {
                 restoration.abort();
             } catch (RuntimeException second) {
-                // A document that cannot be deleted now is when the store is opened again.
+                // A document that cannot be deleted now is deleted when the store is opened again.
                 failed.addSuppressed(second);
             }
             throw failed;

@@ -26,12 +26,12 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it can be done: each is
- * read back and compared with what its manifest says, and with the live document where both have values of the same
- * sequences. It also looks for as many live documents in the archive, which must have them.
+ * Restores a sample of an archive's documents to a scratch store, one at a time, to prove that a restore works. Each is
+ * read back and compared with its manifest, and with the live document where both have values of the same sequences.
+ * The drill also checks that the archive has an equally large sample of live documents.
  *
- * <p>Runs on the calling thread, and costs the server no more than one reader. When the thread is interrupted it ends
- * soon.
+ * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after an interrupt of the
+ * thread.
  */
 final class Drill {
     private final Archive archive;
@@ -49,7 +49,7 @@ final class Drill {
     }
 
     /**
-     * Restores so many documents, or all when there are fewer. Runs once.
+     * Restores this number of documents, or all when there are fewer. Runs once.
      *
      * @param scratch an empty store, which is empty again afterwards
      * @throws CaravanException when the archive cannot be listed
@@ -68,7 +68,10 @@ final class Drill {
         return new DrillReport(documents, values, failures, clock.millis());
     }
 
-    /** Looks for so many live documents in the archive that are marked as archived: it may be empty, or another one. */
+    /**
+     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty, or another
+     * one.
+     */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);
         int left = sample;
@@ -98,14 +101,14 @@ final class Drill {
         }
     }
 
-    /** What an interrupt makes fail is no failure of the archive's. */
+    /** Records a failure, unless an interrupt may have caused it. */
     private void failed(CaravanException problem) {
         if (!Thread.currentThread().isInterrupted()) {
             failures.add(String.valueOf(problem.getMessage()));
         }
     }
 
-    /** So many keys of all that there are, each as likely as any other. */
+    /** Chooses a uniform random sample of all keys, by reservoir sampling. */
     private List<String> choose(int sample) {
         List<String> chosen = new ArrayList<>();
         long[] seen = {0};
@@ -150,13 +153,13 @@ final class Drill {
         Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
     }
 
-    /** How the restored document differs from what it should be, or null. */
+    /** Returns the difference between the restored document and what it should be, or null. */
     private @Nullable String difference(DocumentName name, Generation generation, DocumentService restored) {
         LiveValues shared = new LiveValues(generation);
         try {
             live.snapshot(name, shared);
         } catch (DocumentException changing) {
-            // The values are being dropped, so that there is nothing to compare.
+            // The live values are being removed, so there is nothing to compare.
             shared.hash = null;
         }
         RestoredDocument found = new RestoredDocument(new SequenceHash(shared.from, shared.to));
@@ -176,7 +179,7 @@ final class Drill {
                 : "has other values than the live document between the sequences " + shared.from + " and " + shared.to;
     }
 
-    /** Hashes what the live document shares with a generation, if it still is that document. */
+    /** Hashes the values that the live document shares with a generation, if it still is that document. */
     private static final class LiveValues implements SnapshotReceiver {
         private final Generation generation;
         private @Nullable SequenceHash hash;
@@ -203,7 +206,7 @@ final class Drill {
         }
     }
 
-    /** Measures a document, and hashes a part of it. */
+    /** Measures a document, and hashes a range of its values. */
     private static final class RestoredDocument implements SnapshotReceiver {
         private final SequenceHash hash;
         private long first;

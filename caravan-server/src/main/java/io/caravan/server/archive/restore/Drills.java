@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder
- * beside the data folder; one that an earlier process left is removed first.
+ * Runs a {@link Drill} periodically, on one thread of the lowest priority. The scratch store is a hidden directory next
+ * to the data directory; one that an earlier process left is removed first.
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
@@ -47,7 +47,7 @@ public final class Drills implements AutoCloseable {
     private volatile @Nullable DrillReport last;
     private volatile long failures;
 
-    /** @param archive gives the archive; throws, when it is not at hand, why */
+    /** @param archive returns the archive; throws the reason when it is not available */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.documents = documents;
@@ -58,7 +58,10 @@ public final class Drills implements AutoCloseable {
         this.clock = clock;
     }
 
-    /** Runs the first drill after a random part of this time, and each further one so long after the one before it. */
+    /**
+     * Runs the first drill after a random part of this interval, and each further one this interval after the previous
+     * one.
+     */
     public void start(Duration interval) {
         long first = random.nextLong(Math.max(1, interval.toMillis()));
         thread.scheduleWithFixedDelay(this::tryRun, first, interval.toMillis(), TimeUnit.MILLISECONDS);
@@ -74,7 +77,7 @@ public final class Drills implements AutoCloseable {
         return failures;
     }
 
-    /** A task that throws would not be run again. */
+    /** Catches exceptions: a task that throws would not be run again. */
     private void tryRun() {
         try {
             run();
@@ -88,7 +91,7 @@ public final class Drills implements AutoCloseable {
         }
     }
 
-    /** One drill, on the calling thread. */
+    /** Runs one drill, on the calling thread. */
     DrillReport run() {
         remove();
         try {
@@ -137,7 +140,7 @@ public final class Drills implements AutoCloseable {
         }
     }
 
-    /** Ends a drill that is under way, and waits for it. */
+    /** Ends a running drill, and waits for it. */
     @Override
     public void close() {
         thread.shutdownNow();
@@ -155,7 +158,7 @@ public final class Drills implements AutoCloseable {
      *
      * @param documents documents that were restored and compared
      * @param values values that were restored and compared
-     * @param failures what was wrong, a sentence each, naming document and object
+     * @param failures the faults, a sentence each, naming document and object
      * @param finishedMillis when it ended, in milliseconds since 1970
      */
     public record DrillReport(long documents, long values, List<String> failures, long finishedMillis) {

@@ -37,14 +37,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches documents that the store lacks from the archive when they are first needed: once, for all callers. A document
- * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and
- * what this server archives is in its store, or was deleted.
+ * Fetches documents that the store lacks from the archive when they are first needed: once, for all callers. Names that
+ * the archive does not have are cached while there is space. This is safe: no other server archives here, and what this
+ * server archives is in its store, or was deleted.
  *
- * <p><b>Threading.</b> A few threads fetch, a document each at a time, and notify its callers. What waits is bounded:
- * with too many documents being fetched, further ones are refused. So are all for a moment after the archive did not
- * answer, or denied access, because everybody would wait for it in vain; and for a while a document that was found
- * damaged, which would be read whole each time.
+ * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
+ * documents is bounded. A fetch is rejected in these cases:
+ *
+ * <ul>
+ *   <li>Too many documents are being fetched.
+ *   <li>The archive has just failed to respond, or denied access: all callers would wait in vain.
+ *   <li>The document has recently been found damaged: it would be read completely each time.
+ * </ul>
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Hydration.class);
@@ -64,7 +68,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    /** Why the archive did not answer last, or null when it has answered since. */
+    /** The last failure of the archive to respond, or null when it has responded since. */
     private volatile @Nullable Problem outage;
 
     private record Problem(CaravanException cause, long sinceNanos) {
@@ -80,9 +84,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     /**
      * Begins to fetch documents.
      *
-     * @param archive gives the archive; throws, when it is not at hand, why
+     * @param archive returns the archive; throws the reason when it is not available
      * @param restores restores documents of the same archive to the same store on demand
-     * @param maxWaitingReads number of threads that may wait for documents at a time, to read them
+     * @param maxWaitingReads maximum number of threads that may wait for documents at a time, to read them
      */
     public Hydration(
             Supplier<Archive> archive, DocumentService documents, RestoreService restores, int maxWaitingReads) {
@@ -98,7 +102,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return hydrated.get();
     }
 
-    /** Number of documents that could not be fetched, each time that it was tried. */
+    /** Number of failed fetches. */
     public long failures() {
         return failures.get();
     }
@@ -164,7 +168,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return unavailable("the server is stopping and fetches no more documents from the archive", null);
     }
 
-    /** Why nothing is fetched at the moment, or null. */
+    /** Returns the reason why nothing is fetched at the moment, or null. */
     private @Nullable CaravanException refusal() {
         if (threads.isShutdown()) {
             return stopping();
@@ -180,7 +184,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     /** Fetches one document. */
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /** The callers, in their order; guarded by the lock that computing this name in the map takes. */
+        /** The callers, in their order; guarded by the lock that the map holds while it computes this name. */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
         Fetch(DocumentName name) {
@@ -195,7 +199,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** Fetches, and returns what has prevented it, or null. */
+        /** Fetches the document, and returns what has prevented it, or null. */
         private @Nullable CaravanException tryFetch() {
             CaravanException refused = refusal();
             if (refused != null) {
@@ -206,7 +210,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 outage = null;
                 return null;
             } catch (DocumentException here) {
-                // The store has something of this name, and says itself what.
+                // The store has something of this name, and reports it itself.
                 return null;
             } catch (CaravanException problem) {
                 noteFailure(name, problem);
@@ -218,7 +222,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** The next caller; when there is none, this fetch is over. */
+        /** Returns the next caller; when there is none, this fetch is over. */
         private @Nullable Outcome<DocumentName> next() {
             AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
             fetches.computeIfPresent(name, (same, self) -> {
@@ -236,7 +240,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     outcome.failure(problem);
                 }
             } catch (RuntimeException | Error bug) {
-                // Thrown on, it would leave the callers behind it waiting for ever.
+                // Rethrown, it would leave the remaining callers waiting forever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }
@@ -253,7 +257,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Brings the document to the store if only the archive has it; returns whether it did. */
+    /** Restores the document to the store if only the archive has it; returns whether it did. */
     private boolean bring(DocumentName name) {
         if (documents.peek(name) != null || !mayHave(name)) {
             return false;
@@ -285,21 +289,21 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Ends what is under way, which fails for its callers. */
+    /** Ends pending fetches, which fail for their callers. */
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);
     }
 
     /**
-     * Names that the archive is known to have nothing of: the newest ones, as many as there is room for. When half of
-     * the room is full of new names, the older half is forgotten. Any number of threads.
+     * Names that the archive is known not to have: the newest ones that fit. When new names fill half of the space, the
+     * older half is discarded. Thread-safe.
      */
     private static final class AbsentNames {
-        /** What a name takes beside its bytes, about. */
+        /** Approximate memory of a name in addition to its bytes. */
         private static final int OVERHEAD_BYTES = 100;
 
-        /** Room for some 150,000 short names. */
+        /** Half of the space; both hold about 150,000 short names. */
         private static final long HALF_BYTES = 8 * 1024 * 1024;
 
         private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();
@@ -322,7 +326,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** The documents that the archive lately could not give whole: the newest so many. Any number of threads. */
+    /** The newest documents that the archive recently did not have intact. Thread-safe. */
     private static final class DamagedNames {
         private static final int MAX_NAMES = 1024;
         private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -330,7 +334,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         /** Oldest first. */
         private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
 
-        /** What was wrong with the document a moment ago, or null. */
+        /** Returns the recent fault of the document, or null. */
         synchronized @Nullable CaravanException find(DocumentName name) {
             Problem damage = names.get(name);
             if (damage != null && damage.isOlderThan(MEMORY_NANOS)) {

@@ -22,13 +22,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends to a document what a generation has behind the document's end.
+ * Appends the values of a generation that follow a document's end.
  *
- * <p>The snapshot is read twice. First all of it is checked, and the values that both have are compared: where one
- * differs, the document has diverged since, and nothing is appended. Then what is lacking is appended, in one change if
- * it fits one. Each change is made only if the document still ends where the values before it ended, so that whatever
- * others append meanwhile, no value comes twice or out of order. When others do, or the process ends, between two
- * changes, the document has the first part of what it lacked.
+ * <p>It reads the snapshot twice. First it checks all of it, and compares the values that both have: where one differs,
+ * the document has diverged since, and nothing is appended. Then it appends the missing values, in one write if they
+ * fit.
+ *
+ * <p>Each write requires that the document still ends where the values before it ended. So no value appears twice or
+ * out of order, regardless of concurrent appends. If such an append, or the end of the process, comes between two
+ * writes, the document has the first part of the missing values.
  */
 final class Merge {
     private final Supplier<Archive> archive;
@@ -36,7 +38,7 @@ final class Merge {
     private final Source source;
     private final DocumentInfo before;
 
-    /** @param before the document, which {@link MergePlan} says can be appended to */
+    /** @param before the document, to which {@link MergePlan} permits appending */
     Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
         this.archive = archive;
         this.documents = documents;
@@ -45,11 +47,11 @@ final class Merge {
     }
 
     /**
-     * Appends, and returns when that is durable.
+     * Appends, and returns when the values are durable.
      *
      * @throws DocumentException {@code CHANGED_MEANWHILE}
-     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have are not the same, and what reading
-     *     throws
+     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have are not the same, and the errors of
+     *     reading
      */
     Restored run() {
         compare();
@@ -113,7 +115,7 @@ final class Merge {
         }
     }
 
-    /** Appends if the document ends at this sequence; with the last values come the attributes. */
+    /** Appends if the document ends at this sequence; the last write also sets the attributes. */
     private void append(long sequence, List<byte[]> values, @Nullable Attributes attributes) {
         Waiting.<Long>to(outcome -> documents.writeLocal(
                 source.as(),

@@ -9,19 +9,19 @@ import io.caravan.server.document.DocumentInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done so that a store has what an archive's generation has of a document under its own name. Decided by
- * sequences and incarnations alone, without a look at values:
+ * The plan to restore an archived generation of a document to a store under its own name. Sequences and incarnations
+ * alone determine it, without reading values:
  *
  * <table> <caption>The rules, in their order</caption>
  *   <tr><th>the store has</th><th>the archive has</th><th>to do</th></tr>
  *   <tr><td>nothing, or a deletion</td><td>a document, not deleted</td><td>create it</td></tr>
  *   <tr><td>nothing, or a deletion</td><td>a document, deleted</td><td>create it if the generation was chosen, else
- *       refused</td></tr>
- *   <tr><td>another incarnation</td><td>a document</td><td>refused</td></tr>
- *   <tr><td>the same</td><td>no further sequence</td><td>nothing; refused if the generation was chosen</td></tr>
- *   <tr><td>the same, closed</td><td>further sequences</td><td>refused</td></tr>
- *   <tr><td>the same</td><td>further sequences, from above the store's next on</td><td>refused</td></tr>
- *   <tr><td>the same</td><td>further sequences</td><td>append what is lacking</td></tr>
+ *       rejected</td></tr>
+ *   <tr><td>another incarnation</td><td>a document</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>no further sequence</td><td>nothing; rejected if the generation was chosen</td></tr>
+ *   <tr><td>the same, closed</td><td>further sequences</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>further sequences that start above the store's next</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>further sequences</td><td>append the missing values</td></tr>
  * </table>
  */
 enum MergePlan {
@@ -29,18 +29,18 @@ enum MergePlan {
     CREATE,
     /** The document has what the generation has, or more. */
     NOTHING,
-    /** The generation goes on where the document ends. */
+    /** The generation continues where the document ends. */
     APPEND;
 
-    /** What to do instead of most that is refused. */
+    /** The alternative to most rejected restores. */
     static final String AS_ANOTHER = "restore it under another name (AS, --as)";
 
     /**
      * The plan.
      *
-     * @param chosen whether somebody asked for this generation, rather than for the latest
-     * @param deleted whether the store has deleted the document, and the archive may not know
-     * @param local what the store has, or null
+     * @param chosen whether a user requested this generation, rather than the latest
+     * @param deleted whether the store has deleted the document, and the archive may lack that
+     * @param local the document in the store, or null
      * @throws ArchiveException {@code DELETED} or {@code BACK_IN_TIME} with what to do instead
      */
     static MergePlan of(
@@ -81,7 +81,7 @@ enum MergePlan {
     }
 
     /**
-     * Refuses a document that neither the store nor the archive has any more.
+     * Rejects a document that neither the store nor the archive has any more.
      *
      * @throws ArchiveException {@code DELETED} with the generations that it can be restored from
      */

@@ -4,7 +4,7 @@ import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How far a whole restore is. For any number of threads. */
+/** The progress of a complete restore. Thread-safe. */
 public final class RestoreProgress {
     private static final long UNKNOWN = -1;
 
@@ -19,7 +19,7 @@ public final class RestoreProgress {
     private final LongAdder movedBytes = new LongAdder();
 
     /**
-     * What was done so far.
+     * The counts so far.
      *
      * @param total number of manifests in the archive, or -1 while it is not known
      * @param restored documents that were restored, or got values that they lacked
@@ -27,8 +27,8 @@ public final class RestoreProgress {
      * @param deleted documents that were deleted, and are not restored
      * @param faults documents that could not be restored, or not from their latest generation
      * @param values values that were restored
-     * @param valueBytes their lengths together
-     * @param movedBytes the same with those of documents that are not whole yet, or were given up
+     * @param valueBytes their total length
+     * @param movedBytes the same, including documents that are incomplete or were given up
      */
     public record Figures(
             long total,
@@ -40,7 +40,7 @@ public final class RestoreProgress {
             long valueBytes,
             long movedBytes) {
 
-        /** Manifests that are done with. */
+        /** Number of processed manifests. */
         public long done() {
             return restored + present + deleted + faults;
         }
@@ -77,12 +77,12 @@ public final class RestoreProgress {
         valueBytes.add(document.addedBytes());
     }
 
-    /** The number of documents that could not be restored from any generation that was allowed. */
+    /** Number of documents that could not be restored from any permitted generation. */
     public long missing() {
         return missing.sum();
     }
 
-    /** How far it is now. */
+    /** The present counts. */
     public Figures figures() {
         return new Figures(
                 total.get(),

@@ -32,15 +32,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. What fails has changed
- * nothing, unless {@link Merge} says otherwise. For threads that may wait; any number of them.
+ * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore has
+ * changed nothing, except as {@link Merge} describes. Thread-safe; callers must be threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
-    /** For a look whether the store has a document and it has not expired. */
+    /** Tests whether the store has a document that has not expired. */
     private static final SnapshotReceiver NOT_READ = new SnapshotReceiver() {
         @Override
         public boolean begin(DocumentInfo info) {
@@ -63,12 +63,12 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
-    /** @param archive gives the archive; throws, when it is not at hand, why */
+    /** @param archive returns the archive; throws the reason when it is not available */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
         this(archive, documents, bytes -> {});
     }
 
-    /** @param moved gets the number of bytes whenever values were handed to the store */
+    /** @param moved receives the number of bytes whenever values were handed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -80,7 +80,7 @@ public final class RestoreService implements AutoCloseable {
      * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on one of this service's
      * few threads, as it may take hours. The outcome is reported on that thread.
      *
-     * @throws ObjectStoreException when too many wait already
+     * @throws ObjectStoreException when too many are already waiting
      */
     public void restoreApart(
             DocumentName name, OptionalLong number, @Nullable DocumentName as, Outcome<Restored> outcome) {
@@ -88,9 +88,9 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Looks what the archive has of a document; as {@link #restoreApart}.
+     * Reads the archive's manifest of a document, as {@link #restoreApart}.
      *
-     * @throws ObjectStoreException when too many wait already
+     * @throws ObjectStoreException when too many are already waiting
      */
     public void manifestApart(DocumentName name, Outcome<Optional<Manifest>> outcome) {
         apart(name, () -> Optional.ofNullable(archive.get().manifest(name)).map(KeptManifest::manifest), outcome);
@@ -123,7 +123,7 @@ public final class RestoreService implements AutoCloseable {
      * Restores a document.
      *
      * @param number of the generation, or none for the latest
-     * @param as the name of the new document that it becomes, or null for its own
+     * @param as the name of the new document to create, or null for its own
      * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
      *     CHANGED_MEANWHILE}
@@ -134,7 +134,7 @@ public final class RestoreService implements AutoCloseable {
                 () -> retrying(() -> as == null ? restoreOnce(name, number) : restoreAs(name, number, as)));
     }
 
-    /** Tries again when others have changed the document meanwhile. */
+    /** Retries when the document was changed concurrently. */
     private static Restored retrying(Supplier<Restored> attempt) {
         for (int attempts = 1; ; attempts++) {
             try {
@@ -167,12 +167,12 @@ public final class RestoreService implements AutoCloseable {
         return restored;
     }
 
-    /** What the store has of a name. */
+    /** The store's state of a name. */
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Looks at the document, then whether the archive may not know of its deletion. The caller looks at the manifest
-     * after that: a document that is deleted meanwhile shows in one of them.
+     * Reads the document, then whether the archive may lack its deletion. The caller must read the manifest afterwards:
+     * if the document is deleted in between, one of the results shows it.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);
@@ -194,7 +194,10 @@ public final class RestoreService implements AutoCloseable {
         return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
     }
 
-    /** The generation of this number, or the latest; a DocumentException with those that there are when it is none. */
+    /**
+     * Returns the generation of this number, or the latest. Throws a DocumentException that lists the generations when
+     * there is none.
+     */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
                 ? manifest.latest()
@@ -212,7 +215,7 @@ public final class RestoreService implements AutoCloseable {
         return chosen;
     }
 
-    /** The locks under which documents are brought from the archive. */
+    /** The locks under which documents are restored from the archive. */
     NameLocks locks() {
         return locks;
     }
@@ -226,8 +229,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The
-     * outcome is reported when it is durable, or refused by the store.
+     * Restores a document's latest generation, or a substitute for it, to a store without other users. The outcome is
+     * reported when the document is durable, or the store has rejected it.
      *
      * @param chosen whether it is another generation than the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
@@ -249,23 +252,23 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Starts no further restore; one that is under way ends with the store or the archive. */
+    /** Starts no further restore; a running one ends with the store or the archive. */
     @Override
     public void close() {
         threads.shutdownNow();
     }
 
     /**
-     * Lets one thread at a time bring a document from the archive, from its look at the manifest until the document is
-     * there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory. Nobody waits here
-     * with a lock of the store.
+     * Locks by document name. One thread at a time restores a document, from reading the manifest until the document
+     * exists, so a document that is deleted in between cannot come back. Unused names take no memory. A waiting thread
+     * must not hold a lock of the store.
      */
     static final class NameLocks {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition released = lock.newCondition();
         private final Set<DocumentName> held = new HashSet<>();
 
-        /** Runs the action while nobody else runs one with the same name; not to be nested. */
+        /** Runs the action while no other thread runs one with the same name; not to be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
             lock.lock();
             try {

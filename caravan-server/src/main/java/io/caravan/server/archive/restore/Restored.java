@@ -8,11 +8,11 @@ import io.caravan.server.document.DocumentInfo;
  * The result of restoring one document, which is durable.
  *
  * @param name the document's name in the store
- * @param generation what it was restored from
+ * @param generation the generation that it was restored from
  * @param firstSequence sequence of the first value that the document retains
  * @param nextSequence sequence that its next value will get
  * @param added number of values that were added
- * @param addedBytes their lengths together
+ * @param addedBytes their total length
  * @param changed whether anything was done: the document was created, or got values
  */
 public record Restored(
@@ -24,7 +24,7 @@ public record Restored(
         long addedBytes,
         boolean changed) {
 
-    /** A document that was created. */
+    /** The result for a created document. */
     static Restored created(DocumentName name, Generation generation) {
         return new Restored(
                 name,
@@ -36,7 +36,7 @@ public record Restored(
                 true);
     }
 
-    /** A document that lacked nothing. */
+    /** The result for a document that lacked nothing. */
     static Restored unchanged(DocumentName name, Generation generation, DocumentInfo local) {
         return new Restored(name, generation, local.firstSequence(), local.nextSequence(), 0, 0, false);
     }

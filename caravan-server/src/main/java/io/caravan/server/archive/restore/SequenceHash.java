@@ -6,8 +6,8 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /**
- * Hash of the values that a document has from one sequence to another, to compare two copies of it without having both
- * in memory. Values outside of the range are passed over. For one thread.
+ * A hash of a document's values in a range of sequences, to compare two copies without having both in memory. Values
+ * outside the range are ignored. For one thread.
  */
 final class SequenceHash {
     private final long from;
@@ -15,13 +15,13 @@ final class SequenceHash {
     private final MessageDigest digest = Digests.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
 
-    /** A hash of the values from {@code from} on and before {@code to}. */
+    /** Creates a hash of the values from {@code from} to before {@code to}. */
     SequenceHash(long from, long to) {
         this.from = from;
         this.to = to;
     }
 
-    /** Takes the next value, whose position stays where it is. */
+    /** Adds the next value, whose position does not change. */
     void add(long sequence, ByteBuffer value) {
         if (sequence >= from && sequence < to) {
             digest.update(number.clear().putLong(value.remaining()).flip());
@@ -29,7 +29,7 @@ final class SequenceHash {
         }
     }
 
-    /** The hash of all values so far, in hexadecimal digits; nothing can be added then. */
+    /** Returns the hash of all values so far, in hexadecimal digits; no value can be added afterwards. */
     String finish() {
         return HexFormat.of().formatHex(digest.digest());
     }

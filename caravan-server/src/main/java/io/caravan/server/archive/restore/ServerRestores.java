@@ -9,11 +9,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a server restores from its archive.
+ * The restores of a server from its archive.
  *
  * @param service restores documents on demand
  * @param hydration fetches documents when they are first needed, or null
- * @param drills tries restoring on a schedule, or null
+ * @param drills tests restores on a schedule, or null
  */
 public record ServerRestores(
         RestoreService service,
@@ -21,24 +21,24 @@ public record ServerRestores(
         @Nullable Drills drills) implements AutoCloseable {
 
     /**
-     * What a server with an archive restores by itself.
+     * The automatic restores of a server with an archive.
      *
      * @param hydrate whether documents that the store lacks are fetched when they are first needed
      * @param drillEvery time between two drills, zero for none
-     * @param drillSample documents that a drill restores
+     * @param drillSample number of documents that a drill restores
      * @param data the store's directory
-     * @param maxValueBytes greatest length of a value in the store
+     * @param maxValueBytes maximum length of a value in the store
      */
     public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
-        /** Nothing. */
+        /** No automatic restores. */
         public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
     /**
-     * Starts what the config has.
+     * Starts the restores of a configuration.
      *
-     * @param archive gives the archive; throws, when it is not at hand, why
-     * @param documents the server's, which get to know of hydration
+     * @param archive returns the archive; throws the reason when it is not available
+     * @param documents the server's; receive the hydration
      * @param readers number of threads that read documents, of which half may wait for the archive
      */
     public static ServerRestores start(

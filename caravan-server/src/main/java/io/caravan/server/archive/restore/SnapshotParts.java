@@ -5,16 +5,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Goes through a snapshot's values in parts of bounded size, each as much as one write takes. For one thread. */
+/** Iterates over a snapshot's values in parts of bounded size, each small enough for one write. For one thread. */
 final class SnapshotParts {
-    /** What the values of a part take together at most, unless it is a single one: a store's log buffer holds more. */
+    /** Maximum total size of the values of a part, unless it is a single one: a store's log buffer holds more. */
     static final int MAX_BYTES = 1024 * 1024;
 
-    /** Counted for each value: what a frame and an array take beside its bytes, about. */
+    /** Counted for each value: the approximate overhead of a frame and an array. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final SnapshotReader reader;
-    /** Whether the reader is at a value that is in no part yet. */
+    /** Whether the reader is at a value that is not yet in a part. */
     private boolean more;
 
     SnapshotParts(SnapshotReader reader) {
@@ -22,22 +22,22 @@ final class SnapshotParts {
         this.more = reader.next();
     }
 
-    /** What so many values take in memory, about. */
+    /** Returns the approximate memory of this number of values. */
     static long bytes(long count, long valueBytes) {
         return valueBytes + count * OVERHEAD_BYTES;
     }
 
-    /** The lengths of these values together. */
+    /** Returns the total length of these values. */
     static long bytes(List<byte[]> values) {
         return values.stream().mapToLong(value -> value.length).sum();
     }
 
-    /** Whether all values have been in a part, and the snapshot was found to be what was written. */
+    /** Whether all values have been in a part, and the snapshot has been verified. */
     boolean ended() {
         return !more;
     }
 
-    /** The next values; none when there are none. */
+    /** Returns the next values; none at the end. */
     List<byte[]> next() {
         List<byte[]> part = new ArrayList<>();
         long bytes = 0;
@@ -55,7 +55,7 @@ final class SnapshotParts {
         return part;
     }
 
-    /** Passes over the values before this sequence. */
+    /** Skips the values before this sequence. */
     void skipTo(long sequence) {
         while (more && reader.sequence() < sequence) {
             more = reader.next();

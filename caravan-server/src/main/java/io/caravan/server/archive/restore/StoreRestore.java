@@ -14,22 +14,22 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.UUID;
 
-/** Restores an archive to a store that nobody serves meanwhile. */
+/** Restores an archive to a store that no server is using. */
 public final class StoreRestore {
     private StoreRestore() {}
 
     /**
-     * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
-     * is closed. It is marked as incomplete, and not served as if it were whole, until a restore has brought every
-     * document. A document that came from an older generation, which {@code allowOlder} permits, is not missing.
+     * Restores all documents that the store lacks. On return, the restored documents are on disk, and the store is
+     * closed. Until all documents are restored, the store is marked as incomplete, and is not served as a complete one.
+     * A document from an older generation, which {@code allowOlder} permits, is not missing.
      *
-     * @param config of the store, which is created when it is missing and must take the longest value in the archive
-     * @param groups how many it has, which need not be as many as the one that was archived had
+     * @param config of the store, which is created when it is missing and must accept the longest value in the archive
+     * @param groups number of the store's shards, which may differ from that of the archived store
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
      * @param allowMissing whether the store counts as complete although documents could not be restored
-     * @throws CaravanException what has prevented it, or ended it, such as a {@link StoreDirectoryException} when the
-     *     directory holds another store
+     * @throws CaravanException what has prevented or ended the restore, such as a {@link StoreDirectoryException} when
+     *     the directory holds another store
      */
     public static void run(
             Archive archive,
@@ -44,7 +44,7 @@ public final class StoreRestore {
                 DocumentService documents = documents(opened.store())) {
             ListStore store = opened.store();
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
-            // The mark is in one group, and what it speaks of in all.
+            // The mark is in one shard, and the documents are in all.
             store.flush();
             archive.requireThere();
             if (allowMissing || progress.missing() == 0) {
@@ -56,9 +56,9 @@ public final class StoreRestore {
     }
 
     /**
-     * Opens a store that is to hold an archive's documents. A new one takes over the identity of the store that was
-     * archived before anything else: so a restore that was interrupted recognizes its store, and goes on. Until the
-     * restore is complete, the store is marked as incomplete.
+     * Opens a store that is to hold an archive's documents. A new one first adopts the identity of the archived store,
+     * so that an interrupted restore recognizes its store and continues. Until the restore is complete, the store is
+     * marked as incomplete.
      */
     private static StoreGroups open(StoreConfig config, int groups, UUID archived) {
         StoreGroups opened = StoreGroups.open(config, groups);
@@ -81,7 +81,7 @@ public final class StoreRestore {
         }
     }
 
-    /** The documents of a store that nobody serves. Their clock stands still, so that none expires meanwhile. */
+    /** Returns the documents of a store that no server is using. Their clock is fixed, so that none expires. */
     static DocumentService documents(ListStore store) {
         return new DocumentService(
                 store, DocumentService.catalogOf(store), InstantSource.fixed(Instant.EPOCH), Duration.ofDays(1));

@@ -36,23 +36,23 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores all documents of an archive that are not deleted. What fails for one document is that document's fault, and
- * reported; the others are restored. What the store cannot do, or an archive that does not answer any more, ends it
- * all: another restore to the same store goes on from there.
+ * Restores all documents of an archive that are not deleted. A failure of one document is reported as its fault, and
+ * the others are restored. A failure of the store, or an archive that no longer responds, ends the restore; another
+ * restore to the same store continues from there.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
- * jobs' threads, which reads the document. The store writes many at a time, as they come; a thread of its own reports
- * them. A bounded number of documents is under way, with a bounded number of bytes in memory.
+ * jobs' threads, which reads the document. The store writes many documents at a time, as they arrive; a separate thread
+ * reports them. The numbers of documents in progress and of bytes in memory are bounded.
  */
 public final class WholeRestore {
-    /** Documents that may be under way, from being listed to being reported. */
+    /** Maximum number of documents in progress, from being listed to being reported. */
     private static final int MAX_UNDER_WAY = 2048;
-    /** Bytes of values that may wait in memory, about. */
+    /** Approximate maximum of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** When the archive has not given so many documents in a row, it gives none. */
+    /** Number of consecutive failed documents after which the archive is considered unreachable. */
     private static final int MAX_UNANSWERED = 20;
 
-    /** What makes it useless to go on with other documents. */
+    /** Errors after which it is useless to continue with other documents. */
     private static final Set<Class<? extends CaravanException>> FATAL = Set.of(
             OutOfSpaceException.class,
             StoreFailedException.class,
@@ -77,7 +77,7 @@ public final class WholeRestore {
     /**
      * Prepares a restore.
      *
-     * @param documents the store's
+     * @param documents the store's documents
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
      */
@@ -97,22 +97,22 @@ public final class WholeRestore {
         this.jobs = Executors.newFixedThreadPool(jobs, new DefaultThreadFactory("caravan-restore", true));
     }
 
-    /** Gets to know what becomes of each document of a whole restore, on one thread at a time. */
+    /** Receives the outcome of each document of a complete restore, on one thread at a time. */
     public interface RestoreListener {
 
-        /** The document is there and durable. */
+        /** Called when the document exists and is durable. */
         void restored(Restored restored);
 
-        /** The document, or its latest generation, could not be restored. */
+        /** Called when the document, or its latest generation, could not be restored. */
         void fault(RestoreFault fault);
     }
 
     /**
-     * A document of an archive that is not, or not in its latest generation, in the store that was restored.
+     * A document of an archive that is missing from the restored store, or not in its latest generation there.
      *
      * @param document its name, or null when the object that has it cannot be read
      * @param object key of the object that is at fault, or of the document's manifest
-     * @param why what is wrong, for people
+     * @param why the fault, for people
      * @param instead the older generation that was restored instead, or null when none was
      */
     public record RestoreFault(
@@ -122,7 +122,7 @@ public final class WholeRestore {
             @Nullable Restored instead) {}
 
     /**
-     * Restores; once. Documents that were reported are durable.
+     * Restores all documents; once. Reported documents are durable.
      *
      * @throws CaravanException what has ended it before all documents were tried
      */
@@ -147,7 +147,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Lists are quick beside reading what they name, so that the total is soon known. */
+    /** Counts the manifests. Listing is fast compared with reading, so the total is soon known. */
     private void count() {
         AtomicLong count = new AtomicLong();
         try {
@@ -157,7 +157,7 @@ public final class WholeRestore {
             });
             progress.total(count.get());
         } catch (CaravanException unlisted) {
-            // The other list of the same keys reports what is wrong; without this one the total stays unknown.
+            // The other listing of the same keys reports the problem; without this one the total stays unknown.
             return;
         }
     }
@@ -174,7 +174,7 @@ public final class WholeRestore {
         return end.get() == null;
     }
 
-    /** Restores what the manifest with this key names. */
+    /** Restores the document of the manifest with this key. */
     private void restore(String key) {
         if (end.get() != null) {
             underWay.release();
@@ -213,7 +213,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Whether the document is deleted, which it is here from now on if an earlier restore has brought it. */
+    /** Whether the document is deleted. Also deletes it here if an earlier restore has created it. */
     private boolean isDeleted(Manifest manifest) {
         Tombstone tombstone = manifest.tombstone();
         if (tombstone == null) {
@@ -237,8 +237,8 @@ public final class WholeRestore {
     }
 
     /**
-     * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since:
-     * another document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
+     * Deletes an unchanged document of an earlier restore if the generation is to replace it: it is another document,
+     * or the same with other attributes, or trimmed beyond the local end. Verifies the generation first.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());
@@ -263,16 +263,16 @@ public final class WholeRestore {
         }
     }
 
-    /** Restores one generation, and where it is damaged the one before it. */
+    /** Restores one generation, or the one before it where it is damaged. */
     private final class Attempt implements Outcome<Restored> {
         private final Manifest manifest;
         private final int index;
-        /** What is wrong with the latest generation, when this is another one. */
+        /** The fault of the latest generation, when this is another one. */
         private final @Nullable RuntimeException latestDamaged;
 
         private final int reserved;
 
-        /** Waits until there is room in memory. */
+        /** Waits until there is space in memory. */
         Attempt(Manifest manifest, int index, @Nullable RuntimeException latestDamaged) {
             this.manifest = manifest;
             this.index = index;
@@ -335,16 +335,16 @@ public final class WholeRestore {
         }
     }
 
-    /** What is in memory of a document at a time, about. */
+    /** A document's bytes in memory at a time, approximately. */
     private static long partBytes(Generation generation) {
         long count = Math.max(1, generation.count());
         long bytes = SnapshotParts.bytes(count, generation.valueBytes());
-        // A part, or one value. Nobody knows how long the longest is, but where there are few it takes most of the
-        // bytes.
+        // A part, or one value. The length of the longest value is unknown, but where there are few it takes most of
+        // the bytes.
         return Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
     }
 
-    /** Whether the archive does not have the bytes that were put there, which another generation may. */
+    /** Whether the archive lacks the bytes that were put there, which another generation may have. */
     private static boolean isDamage(RuntimeException problem) {
         if (problem instanceof ArchiveException damaged) {
             return damaged.reason() == Reason.CORRUPT || damaged.reason() == Reason.NOT_FOUND;
@@ -353,12 +353,14 @@ public final class WholeRestore {
                 && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
     }
 
-    /** Ends everything, with what has made it impossible to go on. */
+    /** Ends the restore, with the problem that prevents it from continuing. */
     private void end(RuntimeException problem) {
         end.compareAndSet(null, problem);
     }
 
-    /** A document is not there for a reason that is this program's or the machine's, and ends everything. */
+    /**
+     * Ends the restore because an error of this program, the store or the machine has prevented a document's restore.
+     */
     private void failed(Throwable problem) {
         end(
                 problem instanceof RuntimeException failed
@@ -367,7 +369,7 @@ public final class WholeRestore {
         underWay.release();
     }
 
-    /** A document is not there, or not in its latest generation. */
+    /** Reports that a document is missing, or not in its latest generation. */
     private void fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
         if (problem instanceof ObjectStoreException refused

@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Has a server archive a document now; the commands that look into an archive are below it. */
+/** Archives a document on a running server. Its subcommands inspect an archive. */
 @Command(
         name = "archive",
         description = {
@@ -32,7 +32,7 @@ public final class ArchiveCommand extends ClientCommand {
         super(console);
     }
 
-    /** The command and those below it. */
+    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return new CommandLine(new ArchiveCommand(console))
                 .addSubcommand(new ArchiveListCommand(console))

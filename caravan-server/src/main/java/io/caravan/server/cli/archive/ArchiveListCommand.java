@@ -24,7 +24,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Prints what is in an archive. */
+/** Prints the contents of an archive. */
 @Command(
         name = "ls",
         description = {
@@ -50,7 +50,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    /** What was found by one key, to be printed in its turn. */
+    /** Prints the result for one key, in the order of the keys. */
     private interface Printing {
         void print(ManifestPrinter to) throws IOException;
     }
@@ -108,7 +108,10 @@ final class ArchiveListCommand extends ArchiveSubcommand {
         return damaged.get() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
-    /** Prints manifests as lines of text or of JSON. Names come last in text: they may be long, and are of any bytes. */
+    /**
+     * Prints manifests as lines of text or of JSON. In text, names come last, because they may be long and contain any
+     * bytes.
+     */
     private static final class ManifestPrinter {
         private static final String DOCUMENT = "%11s  %21s  %10s  %6s  ";
         private static final String GENERATION = "%10s  %21s  %10s  %6s  %s";
@@ -127,7 +130,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             this.json = json;
         }
 
-        /** A document, as one among many. */
+        /** Prints a document as one of many. */
         void print(Manifest manifest) throws IOException {
             long all = manifest.generations().stream()
                     .mapToLong(Generation::objectBytes)
@@ -214,7 +217,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             return Instant.ofEpochMilli(millis).toString();
         }
 
-        /** A generation, of a document that is known. */
+        /** Prints one generation of a document. */
         void print(Generation generation) throws IOException {
             if (json) {
                 output.object(fields -> write(generation, fields));
@@ -231,7 +234,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
                     time(generation.takenAtMillis())));
         }
 
-        /** That a document that is known was deleted, if it was. */
+        /** Prints the deletion of a document, if it was deleted. */
         void printDeletion(Manifest manifest) throws IOException {
             Tombstone tombstone = manifest.tombstone();
             if (tombstone == null) {
@@ -245,7 +248,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             }
         }
 
-        /** What was printed altogether, for people. */
+        /** Prints the totals, for people. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Where an archive lies. */
+/** The location of an archive. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ArchivePlace {
     static final int ORDER = S3Settings.ORDER;
@@ -30,15 +30,15 @@ public final class ArchivePlace {
     @Mixin
     private S3Settings s3;
 
-    /** What was said about where the archive lies, or null when nothing was. */
+    /** Returns the configured location, or null if none is. */
     public @Nullable String url() {
         return url == null || url.isEmpty() ? null : url;
     }
 
     /**
-     * Opens the place that was named.
+     * Opens the configured location.
      *
-     * @throws ParameterException when none was, or it is none
+     * @throws ParameterException if none is configured, or it is invalid
      */
     public ObjectStore open() {
         String named = url();
@@ -51,9 +51,9 @@ public final class ArchivePlace {
     }
 
     /**
-     * Opens a place with the options that were given.
+     * Opens a location with the configured options.
      *
-     * @throws ParameterException when it is none
+     * @throws ParameterException if it is invalid
      */
     public ObjectStore open(String place) {
         try {

@@ -18,7 +18,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Removes from an archive what is not needed any more. */
+/** Removes generations, leftovers, and deleted documents from an archive. */
 @Command(
         name = "prune",
         description = {
@@ -136,7 +136,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Says which removals nobody has asked for. */
+    /** Returns a message that names the removals that were not requested. */
     private String everythingKept() {
         if (!keepsAllGenerations()) {
             return "no deleted document was to be removed for good: --retain says after how many days one is";

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What the commands that look into an archive share. */
+/** The base of the commands that inspect an archive. */
 @Command(
         showDefaultValues = true,
         sortOptions = false,
@@ -80,7 +80,7 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
         }
     }
 
-    /** The exit code when the reader of the output has closed it. */
+    /** Returns the exit code after the reader of the output has closed it. */
     private int ended() {
         if (onlyLists()) {
             return CommandLine.ExitCode.OK;
@@ -89,22 +89,22 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether it is done as soon as nobody reads its output. */
+    /** Whether the command is complete when its output is closed. */
     boolean onlyLists() {
         return false;
     }
 
-    /** Refuses options of the command's own before anything is opened. */
+    /** Checks the command's own options before anything is opened. */
     void checkOptions() {}
 
-    /** Does what the command is for, and returns the exit code. An error of the output may be unchecked. */
+    /** Runs the command, and returns the exit code. May report an output error as an unchecked exception. */
     abstract int run(Archive archive, Output output) throws IOException;
 
     final int jobs() {
         return jobs;
     }
 
-    /** Prints one result: as text, or as an object of JSON. */
+    /** Prints one result, as text or as a JSON object. */
     final void print(Output output, String line, Output.Fields fields) throws IOException {
         if (json()) {
             output.object(fields);
@@ -117,12 +117,12 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
         return format == Output.Format.JSON;
     }
 
-    /** Progress on the error stream, counted in these. */
+    /** Creates a progress display on the error stream that counts in this unit. */
     final Progress progress(String unit) {
         return new Progress(spec.commandLine().getErr(), console.showsProgress(), unit);
     }
 
-    /** Tells the person something, on the error stream. */
+    /** Prints a message for people on the error stream. */
     final void tell(String message) {
         PrintWriter err = spec.commandLine().getErr();
         err.println("caravan: " + DocumentName.printable(message));

@@ -12,7 +12,7 @@ import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Reads an archive whole and says what is wrong with it. */
+/** Reads an entire archive and reports its faults. */
 @Command(
         name = "verify",
         description = {

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Restores documents from an archive: one by a running server, or all to a store that nobody serves. */
+/** Restores documents from an archive: one on a running server, or all to a store that is not open. */
 @Command(
         name = "restore",
         description = {
@@ -141,7 +141,7 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** In the environment it is for other commands too. */
+    /** Whether the archive is set on the command line; in the environment it may be for other commands. */
     private boolean isArchiveGiven() {
         return spec.commandLine().getParseResult().hasMatchedOption("--archive");
     }
@@ -184,7 +184,10 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** The list of an earlier restore is replaced only once there is an archive. */
+    /**
+     * Restores all documents. The archive is open already, so a missing one does not replace the list of an earlier
+     * restore.
+     */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
             throws IOException {
         try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
@@ -194,7 +197,7 @@ public final class RestoreCommand extends ClientCommand {
                     err(),
                     console().showsProgress(),
                     () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
-                // The longest value that any store takes: whatever was archived must fit.
+                // The maximum of any store, because every archived value must fit.
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                         .build();

@@ -16,9 +16,11 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Tells what a whole restore has done: of each document when it is done, of the faults again at the end. */
+/**
+ * Reports the result of restoring an entire archive: each document when it is done, and the faults again at the end.
+ */
 final class RestoreReport implements RestoreListener {
-    /** Faults that are told again; all are in the list. */
+    /** The number of faults that are repeated at the end; the list contains all of them. */
     private static final int MAX_FAULTS = 1_000;
 
     private static final double MEGABYTE = 1e6;
@@ -30,9 +32,9 @@ final class RestoreReport implements RestoreListener {
     private long moreFaults;
 
     /**
-     * A report of nothing yet.
+     * Creates an empty report.
      *
-     * @param list where each document is told
+     * @param list receives a line for each document
      */
     RestoreReport(Output list, boolean json) {
         this.list = list;
@@ -81,7 +83,7 @@ final class RestoreReport implements RestoreListener {
         });
     }
 
-    /** What is done after so long, at which rate, and how long the rest will take at the same rate. */
+    /** Formats the progress after this time, its rate, and the remaining time at the same rate. */
     static String progress(Figures figures, long nanos) {
         double seconds = nanos / NANOS_PER_SECOND;
         boolean known = figures.total() >= 0;
@@ -127,12 +129,12 @@ final class RestoreReport implements RestoreListener {
     }
 
     /**
-     * Tells what all came to.
+     * Reports the totals.
      *
-     * @param missing documents that could not be restored at all
+     * @param missing the number of documents that could not be restored at all
      * @param allowMissing whether the store is marked as complete without them
-     * @param tell takes lines for people
-     * @throws ClientException when there were faults
+     * @param tell receives lines for people
+     * @throws ClientException if there were faults
      */
     void finish(Figures figures, long missing, boolean allowMissing, Output output, Consumer<String> tell)
             throws IOException {

@@ -1,4 +1,7 @@
-/** {@code caravan archive} and the commands below it: they look into an archive, and need no server and no store. */
+/**
+ * {@code caravan restore} and {@code caravan archive}, whose subcommands inspect an archive without a server or a
+ * store.
+ */
 @NullMarked
 package io.caravan.server.cli.archive;
 

@@ -14,19 +14,19 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** A document on its way to a server, and whether what is there afterwards may be it. */
+/** A document on its way to a server, and the document found there afterwards. */
 final class Arriving {
-    /** By so much two times may differ at which the same document expires. */
+    /** The tolerance between two measured expiry times of the same document. */
     private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
 
     final byte[] name;
     final Description document;
-    /** Values that were not sent. */
+    /** Values that have not been sent yet. */
     List<byte[]> values = new ArrayList<>();
 
     long bytes;
     long sent;
-    /** The id that it has at the server, when it is sent in parts; else -1. */
+    /** The document's id at the server if it is sent in chunks, otherwise -1. */
     long id = -1;
 
     boolean expired;
@@ -36,7 +36,7 @@ final class Arriving {
 
     @Nullable
     DocumentSum sum;
-    /** What the server has of the name afterwards. */
+    /** The document that the server has under this name afterwards. */
     @Nullable
     Description there;
 
@@ -45,7 +45,7 @@ final class Arriving {
         this.document = document;
     }
 
-    /** Whether a document has expired, or will in a moment. */
+    /** Whether a document has expired, or will within a moment. */
     static boolean expiresSoon(Description document) {
         return expires(document).orElse(Long.MAX_VALUE) - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
     }
@@ -56,7 +56,7 @@ final class Arriving {
                 : OptionalLong.empty();
     }
 
-    /** Whether two documents have the same type, both or neither are closed, and they expire alike. */
+    /** Whether two documents have the same type and expiry, and both or neither are closed. */
     static boolean isAlike(Description one, Description other) {
         Map<String, Object> attributes = one.attributes();
         Map<String, Object> others = other.attributes();
@@ -66,7 +66,7 @@ final class Arriving {
                 && Math.abs(expires(one).orElse(0) - expires(other).orElse(0)) <= EXPIRY_TOLERANCE_MILLIS;
     }
 
-    /** That of a document that was made over RESP is not among its attributes. */
+    /** Documents created over RESP have no type among their attributes. */
     private static byte[] contentType(Map<String, Object> attributes) {
         return (byte[])
                 attributes.getOrDefault("content-type", DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
@@ -90,8 +90,8 @@ final class Arriving {
     }
 
     /**
-     * Whether the server has a document that may be this one. To what was sent others may have appended since; what
-     * was there before must end where this one does.
+     * Whether the server's document may be this one. If it was sent, other clients may have appended to it since; if it
+     * existed before, it must end at the same sequence.
      */
     boolean isComparable(boolean resume) {
         return there != null
@@ -108,8 +108,8 @@ final class Arriving {
     }
 
     /**
-     * The server's document, as far as this one goes. What was there before has attributes of its own, but for an
-     * expiry that is this one's, measured at another moment.
+     * Describes the server's document up to the end of this one. A document that existed before keeps its own
+     * attributes, except that this document's expiry replaces an equal one measured at another moment.
      */
     Description wanted() {
         Description found = Objects.requireNonNull(there);

@@ -5,11 +5,11 @@ import io.caravan.server.cli.common.Console;
 import java.util.List;
 import picocli.CommandLine;
 
-/** The commands that carry documents out of a server, and into one. */
+/** The commands that migrate documents between servers and files. */
 public final class CarryCommands {
     private CarryCommands() {}
 
-    /** Adds them to a command line. */
+    /** Adds these commands to a command line. */
     public static CommandLine addTo(CommandLine caravan, Console console) {
         all(console).forEach(caravan::addSubcommand);
         return caravan;

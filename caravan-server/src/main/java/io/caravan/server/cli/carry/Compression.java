@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** How an export is compressed. */
+/** The compression of an export. */
 enum Compression {
     NONE("", new byte[0]),
     GZIP(".gz", new byte[] {0x1F, (byte) 0x8B}),
@@ -28,7 +28,7 @@ enum Compression {
         this.magic = magic;
     }
 
-    /** That which a file's name tells. */
+    /** Returns the compression that the extension of a file name indicates. */
     static Compression of(String fileName) {
         String name = fileName.toLowerCase(Locale.ROOT);
         return name.endsWith(GZIP.ending) ? GZIP : name.endsWith(ZSTD.ending) ? ZSTD : NONE;
@@ -42,7 +42,7 @@ enum Compression {
         };
     }
 
-    /** The content of a stream, compressed or not: its first bytes tell. */
+    /** Returns the decompressed content of a stream, which its first bytes show to be compressed or not. */
     static InputStream decompressed(InputStream in) throws IOException {
         BufferedInputStream buffered = new BufferedInputStream(in, BUFFER_BYTES);
         buffered.mark(MAGIC_BYTES);

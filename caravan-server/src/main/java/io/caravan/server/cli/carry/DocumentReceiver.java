@@ -3,17 +3,17 @@ package io.caravan.server.cli.carry;
 import io.caravan.server.cli.client.Carrier.Description;
 import java.io.IOException;
 
-/** Takes documents, one after the other: each is begun, has its values in order, and is ended or abandoned. */
+/** Receives documents, one after the other: each is begun, gets its values in order, and is ended or abandoned. */
 interface DocumentReceiver {
-    /** Begins a document; there is none that was not ended. */
+    /** Begins a document; the previous one has been ended or abandoned. */
     void begin(byte[] name, Description document) throws IOException;
 
-    /** Takes the next value of the document. */
+    /** Receives the next value of the document. */
     void value(long sequence, byte[] value) throws IOException;
 
-    /** The document is whole, and this is its sum. */
+    /** Completes the document, which has this sum. */
     void end(DocumentSum sum) throws IOException;
 
-    /** The rest of the document will not come: what has come of it does not count. */
+    /** Abandons the document, whose remaining values will not arrive; those received do not count. */
     void abandon() throws IOException;
 }

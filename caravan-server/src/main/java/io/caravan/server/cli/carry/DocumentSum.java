@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
-/** Counts a document's values, and checksums all that it is, to compare two copies of it. For one thread. */
+/** Counts a document's values, and computes a checksum of all its data, to compare two copies of it. For one thread. */
 final class DocumentSum {
     private final CRC32C crc = new CRC32C();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
     private long count;
     private long bytes;
 
-    /** The sum of a document before its first value. */
+    /** Starts the sum of a document, before its first value. */
     DocumentSum(byte[] name, Description document) {
         add(name);
         add(document.first());
@@ -43,17 +43,17 @@ final class DocumentSum {
         crc.update(number.clear().putLong(part).flip());
     }
 
-    /** Number of values so far. */
+    /** Returns the number of values so far. */
     long count() {
         return count;
     }
 
-    /** Their lengths together. */
+    /** Returns the total length of the values so far. */
     long bytes() {
         return bytes;
     }
 
-    /** The checksum, in eight hexadecimal digits. */
+    /** Returns the checksum, in eight hexadecimal digits. */
     String crc32c() {
         return hex(crc);
     }

@@ -117,7 +117,7 @@ final class ExportCommand extends ClientCommand {
         }
     }
 
-    /** Exports what one server has, and returns whether nothing failed. */
+    /** Exports the documents of one server, and returns whether none failed. */
     private boolean export(Exporter from, Set<DocumentName> without) throws IOException {
         try (Exporter exporter = from) {
             if (name == null) {

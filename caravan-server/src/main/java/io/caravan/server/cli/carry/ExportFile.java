@@ -26,9 +26,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An export in a file, which has its name once it is whole and durable: until then {@code .partial} is behind it. What an
- * export that was ended has left there, another copies and goes on with; while it copies, the older one ends with {@code
- * .resumed}. The file is locked, so two exports do not write to it. For one thread.
+ * An export in a file, which gets its name once it is complete and durable; until then {@code .partial} follows the
+ * name. To resume an interrupted export, another one renames its file to {@code .resumed}, copies the intact documents,
+ * and continues after them. The file is locked, so that two exports do not write to it. For one thread.
  */
 final class ExportFile implements AutoCloseable {
     private final Path file;
@@ -40,9 +40,9 @@ final class ExportFile implements AutoCloseable {
     private @Nullable OutputStream out;
 
     /**
-     * A file that does not exist yet.
+     * Prepares a file that does not exist yet.
      *
-     * @throws ClientException when it does
+     * @throws ClientException if it exists
      */
     ExportFile(Path file, Compression compression) {
         this.file = file;
@@ -80,7 +80,7 @@ final class ExportFile implements AutoCloseable {
         return new ExportWriter(created);
     }
 
-    /** Locks the file until the channel is closed; throws {@link ClientException} when another export has it. */
+    /** Locks the file until the channel is closed; throws {@link ClientException} if another export has locked it. */
     private void requireLock(FileChannel of) throws IOException {
         boolean locked;
         try {
@@ -93,7 +93,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** Goes on with an export that was ended, if there is one: behind the last of its documents that is whole. */
+    /** Resumes an interrupted export, if one exists, after the last of its intact documents. */
     ExportWriter resume() throws IOException {
         if (!Files.exists(resumed) && Files.exists(partial)) {
             try (FileChannel ended = FileChannel.open(partial, StandardOpenOption.WRITE)) {
@@ -119,7 +119,7 @@ final class ExportFile implements AutoCloseable {
                 throw new IOException(
                         "the file '" + partial + "' cannot be written: " + unwritable.getMessage(), unwritable);
             } catch (IOException problem) {
-                // An export that was ended somewhere: the documents before that have been copied.
+                // The export was interrupted; the documents before that point have been copied.
                 if (!in.atEnd || !(problem instanceof EOFException || problem instanceof ZstdIOException)) {
                     throw ClientException.failed("the file '" + resumed
                             + "' cannot be gone on with, and stays as it is: " + problem.getMessage());
@@ -128,7 +128,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** A file that knows whether it was read to its end. */
+    /** A file that records whether it was read to its end. */
     private static final class WholeInput extends FilterInputStream {
         private boolean atEnd;
 
@@ -151,7 +151,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** A stream whose end does not close the channel, which holds the lock. */
+    /** A stream whose close leaves the channel, and therefore the lock, open. */
     private static final class KeptOpen extends FilterOutputStream {
         KeptOpen(FileChannel channel) {
             super(Channels.newOutputStream(channel));
@@ -168,12 +168,12 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** Names of the documents that are in the file since before. */
+    /** Returns the names of the documents that were copied from the interrupted export. */
     Set<DocumentName> names() {
         return names;
     }
 
-    /** Makes the file durable, and gives it its name. */
+    /** Makes the file durable, and renames it to its final name. */
     void finish(ExportWriter writer) throws IOException {
         writer.finish();
         closeStream();
@@ -197,7 +197,10 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** Copies documents, and remembers their names; failures to write are unchecked, those to read are not. */
+    /**
+     * Copies documents, and records their names. Throws write failures unchecked, to distinguish them from read
+     * failures.
+     */
     private final class Remembering implements DocumentReceiver {
         private final ExportWriter to;
         private byte[] current = {};

@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A line of an export: an object whose fields are numbers, texts, or bytes in Base64, and perhaps attributes. */
+/** A line of an export: an object whose fields are numbers, texts, or bytes in Base64, and optionally attributes. */
 final class ExportLine {
     private final Map<String, Object> fields;
     private final Map<String, Object> attributes = new LinkedHashMap<>();
@@ -19,7 +19,7 @@ final class ExportLine {
         fields = object(json, attributes);
     }
 
-    /** Reads the object whose beginning is the parser's token. */
+    /** Parses the object that starts at the parser's current token. */
     static ExportLine parse(JsonParser json) throws IOException {
         return new ExportLine(json);
     }
@@ -60,7 +60,7 @@ final class ExportLine {
         return new String(bytes(field), UTF_8);
     }
 
-    /** A text, or what a field in Base64 stands for. */
+    /** Returns the bytes of a text field, or of a field in Base64. */
     byte[] bytes(String field) throws IOException {
         if (fields.get(field) instanceof byte[] bytes) {
             return bytes;
@@ -75,7 +75,7 @@ final class ExportLine {
         throw new IOException("the export is damaged: a line has no number '" + field + "'");
     }
 
-    /** The document that the line begins, which has no id here. */
+    /** Returns the description of the document that the line begins; its id is 0. */
     Description description() throws IOException {
         return new Description(0, number("first"), number("next"), -1, attributes);
     }

@@ -15,13 +15,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the documents of an export, and checks that it is whole: the order of the lines, the sequences, counts and
- * checksums. For one thread.
+ * Reads the documents of an export, and checks its integrity: the order of the lines, the sequences, the counts, and
+ * the checksums. For one thread.
  */
 final class ExportReader {
     static final String BASE64 = "Base64";
 
-    /** The longest value in Base64, and a little. */
+    /** The length of the longest value in Base64, plus a margin. */
     private static final int MAX_TEXT_CHARS = StoreConfig.MAX_VALUE_BYTES / 3 * 4 + 1024;
 
     private final JsonParser json;
@@ -30,7 +30,7 @@ final class ExportReader {
     private @Nullable DocumentSum sum;
     private long next;
 
-    /** Begins to read; {@link Compression#decompressed} has decompressed the stream. */
+    /** Starts to read; {@link Compression#decompressed} has decompressed the stream. */
     ExportReader(InputStream in) throws IOException {
         json = JsonFactory.builder()
                 .streamReadConstraints(StreamReadConstraints.builder()
@@ -41,12 +41,12 @@ final class ExportReader {
     }
 
     /**
-     * Hands on all documents.
+     * Passes on all documents.
      *
-     * @return what they come to
-     * @throws EOFException when the export is cut off, or reading failed. A document whose end was not found to be right
-     *     is abandoned; those before it have been handed on
-     * @throws IOException when it is something else, or damaged; as above
+     * @return their totals
+     * @throws EOFException if the export is cut off, or reading failed. A document whose end was not verified is
+     *     abandoned; those before it have been passed on
+     * @throws IOException if it is not an export, or damaged; as above
      */
     Totals readAll(DocumentReceiver to) throws IOException {
         try {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
 
-/** Writes documents as lines of JSON, as docs/FORMAT.md describes them. For one thread. */
+/** Writes documents as lines of JSON in the format of docs/FORMAT.md. For one thread. */
 final class ExportWriter implements DocumentReceiver {
     static final String FORMAT = "caravan-export";
     static final int VERSION = 1;
@@ -78,18 +78,18 @@ final class ExportWriter implements DocumentReceiver {
         line("void", json -> {});
     }
 
-    /** What was written so far. */
+    /** Returns the totals so far. */
     Totals totals() {
         return totals;
     }
 
-    /** Passes on all that was written. */
+    /** Flushes everything that was written. */
     void flush() throws IOException {
         lines.flush();
         out.flush();
     }
 
-    /** Writes the last line, without which the file counts as cut off, and hands everything on. */
+    /** Writes the last line, without which the file counts as cut off, and flushes. */
     void finish() throws IOException {
         line("end", json -> {
             totals.write(json);

@@ -15,15 +15,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out a server's documents, each as it is at one moment. Short ones are requested many at a time; long ones are
- * read in pages, and begun anew when they are trimmed meanwhile. For one thread.
+ * Passes on a server's documents, each as it is at one moment. Short ones are requested many at a time. Long ones are
+ * read in pages, and started again if they are trimmed in the meantime. For one thread.
  */
 final class Exporter implements AutoCloseable {
-    /** A document with more bytes of values than this is read in pages. */
+    /** The size above which a document is read in pages. */
     private static final long SHORT_BYTES = 64 * 1024;
 
     private static final long SHORT_VALUES = 4096;
-    /** Values of so many bytes are requested at a time. */
+    /** The approximate number of value bytes that are requested at a time. */
     private static final long AHEAD_BYTES = 1024 * 1024;
 
     private static final int AHEAD_DOCUMENTS = 250;
@@ -37,9 +37,9 @@ final class Exporter implements AutoCloseable {
     private record Described(byte[] name, Description document) {}
 
     /**
-     * An export from a server.
+     * Creates an export from a server.
      *
-     * @param carrier to the server; it is closed with this
+     * @param carrier to the server; this export closes it
      */
     Exporter(Carrier carrier, DocumentReceiver to, Progress progress) {
         this.carrier = carrier;
@@ -47,20 +47,20 @@ final class Exporter implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** What could not be had of documents that exist. */
+    /** Returns messages about documents that exist but could not be read. */
     List<String> failures() {
         return failures;
     }
 
-    /** Hands out one document; returns false when there is none. */
+    /** Passes on one document; returns false if it does not exist. */
     boolean one(byte[] name) throws IOException {
         return readInPages(name);
     }
 
     /**
-     * Hands out all documents whose names begin so and that are there all the while.
+     * Passes on all documents with this prefix that exist during the entire export.
      *
-     * @param without names to pass over
+     * @param without names to skip
      */
     void all(byte[] prefix, Set<DocumentName> without) throws IOException {
         Names names = Names.before();
@@ -115,7 +115,7 @@ final class Exporter implements AutoCloseable {
         return described;
     }
 
-    /** Null for a document that was deleted meanwhile, or is not visible. */
+    /** Returns null for a document that was deleted in the meantime, or is not visible. */
     private @Nullable Description described() {
         try {
             return carrier.description();
@@ -127,7 +127,7 @@ final class Exporter implements AutoCloseable {
         }
     }
 
-    /** Hands out short documents; those that change meanwhile are left for later. */
+    /** Passes on short documents; adds those that change in the meantime to {@code later}. */
     private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
         for (Described next : wanted) {
             if (next.document().count() > 0) {
@@ -169,7 +169,7 @@ final class Exporter implements AutoCloseable {
         progress.add(1, 0);
     }
 
-    /** Returns false when there is no document. */
+    /** Passes on one document in pages; returns false if it does not exist. */
     private boolean readInPages(byte[] name) throws IOException {
         @Nullable ClientException last = null;
         for (int i = 0; i < TRIES; i++) {

@@ -26,16 +26,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings documents to another server, and goes on with what changes: it looks at what each is, in rounds, and brings what
- * is not yet there. Ends when it is stopped, or the one document was moved. For one thread, except the progress.
+ * Copies documents to another server, and keeps copying changes: each round checks all documents and copies those that
+ * differ. Ends when it is stopped, or when a single followed document has been moved. For one thread, except the
+ * progress.
  */
 final class Following {
     private static final int AHEAD_DOCUMENTS = 250;
-    /** Between two looks at documents of which none has changed. */
+    /** The bounds of the pause after a round without changes. */
     private static final long MIN_PAUSE_MILLIS = 50;
 
     private static final long MAX_PAUSE_MILLIS = 5_000;
-    /** What was refused is tried again after this. */
+    /** The time after which a rejected document is tried again. */
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Pair pair;
@@ -44,14 +45,14 @@ final class Following {
     private final byte @Nullable [] name;
     private final byte[] prefix;
     private final Consumer<String> tell;
-    /** When each was refused. */
+    /** The rejected documents, and the time of each rejection. */
     private final Map<DocumentName, Long> refused = new HashMap<>();
 
-    /** The run of the server of which documents were brought; empty as long as none was. */
+    /** The run of the source server when documents were copied; empty before the first round. */
     private String run = "";
-    /** Whether the server runs again since, and not all documents were looked at yet. */
+    /** Whether the server has restarted, until one round has checked all documents. */
     private boolean anew;
-    /** That of {@link Pair#openings} at the last round, for servers that do not tell their runs. */
+    /** The value of {@link Pair#openings} in the last round, for servers that do not report their runs. */
     private int seenOpening;
 
     private boolean bulkDone;
@@ -62,9 +63,9 @@ final class Following {
     private volatile long roundMillis;
 
     /**
-     * Nothing is brought yet.
+     * Creates a copy that has not started.
      *
-     * @param name of the one document; null for all whose names begin with the prefix
+     * @param name of the single document; null for all documents with the prefix
      */
     Following(
             Pair pair, Mirror mirror, Existing existing, byte @Nullable [] name, byte[] prefix, Consumer<String> tell) {
@@ -76,7 +77,7 @@ final class Following {
         this.tell = tell;
     }
 
-    /** Follows until it is stopped. */
+    /** Follows until it is stopped, or the single document has been moved. */
     void follow() throws IOException {
         if (name != null) {
             requireThere(name);
@@ -101,7 +102,7 @@ final class Following {
         });
     }
 
-    /** Looks at all documents once, and brings what has changed. */
+    /** Checks all documents once, and copies those that have changed. */
     void round() throws IOException {
         if (run.isEmpty()) {
             run = pair.source().about().run();
@@ -130,7 +131,7 @@ final class Following {
         pair.well();
     }
 
-    /** Brings many short documents at a time; what changes meanwhile is left to the rounds. */
+    /** Copies many short documents at a time; leaves changes during this to the rounds. */
     private void bulk() throws IOException {
         Progress silent = new Progress(new PrintWriter(Writer.nullWriter()), false, "");
         try (Importer importer =
@@ -145,7 +146,7 @@ final class Following {
     private final class Bulk implements Importer.Outcomes {
         @Override
         public void settled(byte[] brought, Outcome outcome, String why) {
-            // The round that follows says whether one comes back to where it has left a redirect.
+            // The next round decides whether the document returns to a server where it has left a redirect.
             if (outcome == Outcome.REFUSED && !why.contains("has been moved to ")) {
                 refuse(DocumentName.of(brought), why);
             }
@@ -176,8 +177,8 @@ final class Following {
     }
 
     /**
-     * Checks that the source goes on where it was. A document that has gone, or has gone back, is no change if the server
-     * runs again since: an older backup, or another store, may have taken the place of its store.
+     * Checks that the source's store was not replaced. If the server has restarted, a document that has disappeared or
+     * gone back does not count as changed, because its store may be an older backup or another store.
      */
     private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
         for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
@@ -223,7 +224,9 @@ final class Following {
         }
     }
 
-    /** What was moved elsewhere stays where it was copied to; what cannot be seen is looked at again. */
+    /**
+     * Stops following a document that was moved to a third place; the next round checks one that is not visible again.
+     */
     private void left(DocumentName document, ClientException why) {
         if (!why.isOtherState()) {
             throw why;
@@ -247,37 +250,37 @@ final class Following {
         } catch (RefusedException refusal) {
             refuse(document, String.valueOf(refusal.getMessage()));
         } catch (ClientException changing) {
-            // It is looked at again at once.
+            // The next round, which follows at once, tries again.
             if (!changing.isOtherState()) {
                 throw changing;
             }
         }
     }
 
-    /** Notes, and tells once, why a document is not brought. */
+    /** Records that a document is rejected; prints the reason the first time. */
     void refuse(DocumentName document, String why) {
         if (refused.put(document, System.nanoTime()) == null) {
             tell.accept(why);
         }
     }
 
-    /** What was refused has been taken. */
+    /** Records that a rejected document was accepted. */
     void accepted(DocumentName document) {
         refused.remove(document);
     }
 
-    /** Number of documents that the other server does not take. */
+    /** Returns the number of documents that the target server rejects. */
     int refused() {
         return refused.size();
     }
 
-    /** How far it is. */
+    /** Formats the progress. */
     String progress() {
         return documents + " documents, " + Figures.size(mirror.bytes()) + " brought since; the last look found "
                 + Figures.count(behind, "value") + " to bring, in " + roundMillis + " ms";
     }
 
-    /** What it has come to, as text. */
+    /** Formats the result as text. */
     String line() {
         return "followed " + Figures.count(documents, "document") + ": brought "
                 + Figures.count(mirror.values(), "value") + ", " + Figures.size(mirror.bytes())
@@ -285,7 +288,7 @@ final class Following {
                 + " at the last look" + Importer.some(refused.size(), "refused");
     }
 
-    /** What it has come to, as fields. */
+    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", mirror.values());

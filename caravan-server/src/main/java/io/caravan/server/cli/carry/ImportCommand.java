@@ -23,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Brings documents of a file into a server. */
+/** Imports documents from a file, a Redis server, or a Durable Streams server. */
 @Command(
         name = "import",
         description = {
@@ -162,7 +162,7 @@ final class ImportCommand extends ClientCommand {
         try {
             new ExportReader(Compression.decompressed(in)).readAll(importer);
         } catch (IOException damaged) {
-            // What came whole before it counts.
+            // Intact documents before the damage count.
             importer.finish();
             throw damaged;
         }

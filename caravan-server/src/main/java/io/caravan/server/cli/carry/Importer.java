@@ -19,26 +19,27 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives documents to a server, and reads each back to compare it. Short ones are sent many at a time, each as one change;
- * long ones in parts, and are visible once they are whole. For one thread, which calls {@link #finish} after the last.
+ * Sends documents to a server, and verifies each by reading it back. Short ones are sent many at a time, each in one
+ * write. Long ones are sent in chunks, and become visible when complete. For one thread, which calls {@link #finish}
+ * after the last.
  */
 final class Importer implements DocumentReceiver, AutoCloseable {
-    /** Values of about so many bytes are in one request, which every server accepts. */
+    /** The approximate number of value bytes in one request, which every server accepts. */
     static final long PART_BYTES = 1024 * 1024;
 
     private static final int PART_VALUES = 4096;
-    /** Counted for each value beside its bytes. */
+    /** Counted for each value in addition to its bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private static final int AHEAD_DOCUMENTS = 250;
 
-    /** What becomes of a document whose name is taken. */
+    /** The handling of a document whose name is taken. */
     enum Existing {
         REFUSE,
         SKIP,
         REPLACE;
 
-        /** Of what a document may take the place. */
+        /** Returns the existing document that may be replaced. */
         Replaced replaced() {
             return this == REPLACE ? Replaced.ANYTHING : Replaced.NOTHING;
         }
@@ -49,30 +50,30 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    /** What has become of a document. */
+    /** The outcome for a document. */
     enum Outcome {
         BROUGHT,
-        /** It was there already, and is the same. */
+        /** The server already had it, and it is the same. */
         ALREADY,
-        /** Another one is there, or, where documents are only compared, none. */
+        /** The server has another document of this name or, in a comparison, none. */
         SKIPPED,
         EXPIRED,
         REFUSED
     }
 
-    /** Is told what becomes of each document. */
+    /** Receives the outcome for each document. */
     interface Outcomes {
-        /** Takes a document's outcome, in words if it was refused. */
+        /** Receives a document's outcome, and the reason if it was rejected. */
         void settled(byte[] name, Outcome outcome, String why);
 
-        /** The server asks for less at a time, and is waited for. */
+        /** Receives the reason for waiting when the server limits the rate. */
         default void waits(String why) {}
 
-        /** A document is there, and was found to be the same. */
+        /** Receives a document that the server has and that was found to be the same. */
         default void same(byte[] name, Description here, Description there) {}
     }
 
-    /** Passes on why documents are refused, and that the server is waited for. */
+    /** Passes on the reasons for rejections and for waiting. */
     static class Telling implements Outcomes {
         private final Consumer<String> to;
 
@@ -111,10 +112,10 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     private long refused;
 
     /**
-     * An import into a server.
+     * Creates an import into a server.
      *
-     * @param carrier to the server; it is closed with this
-     * @param resume whether a document counts as imported that is there already, and the same
+     * @param carrier to the server; this import closes it
+     * @param resume whether an identical document that already exists counts as imported
      */
     Importer(Carrier carrier, Existing existing, boolean resume, Outcomes outcomes, Progress progress) {
         this(carrier, existing, existing.replaced(), resume, false, outcomes, progress);
@@ -139,9 +140,9 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /**
-     * Goes on with what is there already, for a copy that will go on itself.
+     * Creates an import that accepts identical existing documents, for a copy that will continue them.
      *
-     * @param replaced of what a document may take the place
+     * @param replaced the existing document that may be replaced
      */
     static Importer following(
             Carrier carrier, Existing existing, Replaced replaced, Outcomes outcomes, Progress progress) {
@@ -149,7 +150,8 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /**
-     * Sends nothing, and only compares documents with those that the server has: each is there already or skipped.
+     * Creates an import that sends nothing, and only compares documents with those of the server: each outcome is
+     * already present or skipped.
      */
     static Importer comparing(Carrier carrier, Outcomes outcomes, Progress progress) {
         return new Importer(carrier, Existing.SKIP, Replaced.NOTHING, true, true, outcomes, progress);
@@ -199,7 +201,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         document.bytes = 0;
     }
 
-    /** A refusal of one document, after which others may be accepted. */
+    /** Returns the rejection if other documents may still be accepted; otherwise throws it. */
     private static ClientException other(ClientException refusal) {
         if (!refusal.isOtherState()) {
             throw refusal;
@@ -271,7 +273,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         sent.forEach(document -> document.values = List.of());
     }
 
-    /** Returns those that came too fast, once they may be sent again. */
+    /** Returns the documents that exceeded the rate limit, once they may be sent again. */
     private List<Arriving> tryToCreate(List<Arriving> sent) {
         for (Arriving document : sent) {
             document.problem = null;
@@ -298,7 +300,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return again ? tooFast : List.of();
     }
 
-    /** Decides what has become of documents that were sent or refused, and looks whether they are what they should be. */
+    /** Determines the outcome of documents that were sent or rejected, and compares them with those of the server. */
     private void settle(List<Arriving> documents) throws IOException {
         documents.forEach(document -> carrier.askDescription(document.name));
         for (Arriving document : documents) {
@@ -374,22 +376,22 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         outcomes.settled(document.name, Outcome.REFUSED, "document '" + DocumentName.of(document.name) + "' " + why);
     }
 
-    /** Waits until all documents are durable, and were compared. */
+    /** Waits until all documents are durable, and have been compared. */
     void finish() throws IOException {
         sendAhead();
     }
 
-    /** What the documents come to that were brought. */
+    /** Returns the totals of the imported documents. */
     Totals totals() {
         return totals;
     }
 
-    /** Number of documents that the server did not take. */
+    /** Returns the number of rejected documents. */
     long refused() {
         return refused;
     }
 
-    /** What has become of the documents, as text. */
+    /** Formats the outcomes as text. */
     String line(String done) {
         return done + " " + Figures.count(totals.documents(), "document") + ", "
                 + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())
@@ -401,7 +403,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** What has become of the documents, as fields. */
+    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         totals.write(json);
         json.writeNumberField("already", already);

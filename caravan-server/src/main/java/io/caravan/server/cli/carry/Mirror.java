@@ -16,29 +16,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps documents of a server the same at another one: brings what was appended, trimmed, changed, deleted and created
- * since, each time only that, and reads it back to compare it. What it knows of the documents outlives a server's end, so
- * that it goes on with the next connections; that a server has lost what it had told is found where all of a document is
- * compared ({@link #hasAll}). For one thread, except the figures.
+ * Synchronizes documents from one server to another. Transfers only what was appended, trimmed, changed, deleted, or
+ * created since the last pass, and verifies it by reading it back. Its state survives lost connections, so it resumes
+ * after reconnecting.
+ *
+ * <p>If a server loses data that it has acknowledged, this is found where complete documents are compared
+ * ({@link #hasAll}). For one thread, except the counters.
  */
 final class Mirror {
     private static final int PART_VALUES = 4096;
-    /** Counted for each value beside its bytes. */
+    /** Counted for each value in addition to its bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Existing existing;
-    /** Whether a document may take the place of a redirect there, once it is fenced. */
+    /** Whether a document may replace a redirect at the target, once it is fenced. */
     private final boolean comesBack;
 
     private final Patience patience;
     private final Map<DocumentName, Twin> twins = new HashMap<>();
-    /** Those that give way to others of their names. */
+    /** Documents that are skipped because the target has others of the same names. */
     private final Set<DocumentName> skipped = new HashSet<>();
 
     private volatile long values;
     private volatile long bytes;
 
-    /** The other server refuses something. */
+    /** The target rejects a document. */
     static final class RefusedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -52,10 +54,10 @@ final class Mirror {
     }
 
     /**
-     * A mirror without documents.
+     * Creates a mirror without documents.
      *
-     * @param existing what becomes of a document whose name is taken
-     * @param comesBack whether a document takes the place of a redirect there
+     * @param existing the handling of a document whose name is taken
+     * @param comesBack whether a document may replace a redirect at the target
      */
     Mirror(Existing existing, boolean comesBack, Patience patience) {
         this.existing = existing;
@@ -63,23 +65,23 @@ final class Mirror {
         this.patience = patience;
     }
 
-    /** Takes over a document that was found to be the same at both. */
+    /** Adds a document that was found to be the same at both servers. */
     void same(byte[] name, Description source, Description target) {
         twins.put(DocumentName.of(name), new Twin(source, target.id(), source.next()));
     }
 
-    /** The documents that both servers have. */
+    /** Returns the names of the documents that both servers have. */
     Set<DocumentName> names() {
         return twins.keySet();
     }
 
-    /** Has every document compared as a whole when it is looked at next: its server may have another store. */
+    /** Makes the next check compare every document completely, because the source may have another store. */
     void doubt() {
         twins.replaceAll((name, twin) ->
                 new Twin(twin.source(), twin.targetId(), twin.source().first()));
     }
 
-    /** Whether a document, as it is now, is the one that was brought before, and has lost nothing. */
+    /** Whether a document is still the one that was copied before, and has lost no values. */
     boolean isContinued(DocumentName name, @Nullable Description now) {
         Twin twin = twins.get(name);
         return twin == null
@@ -88,28 +90,28 @@ final class Mirror {
                         && now.next() >= twin.source().next();
     }
 
-    /** Knows nothing more of a document that is elsewhere now. */
+    /** Discards the state of a document that has been moved. */
     void forget(DocumentName name) {
         twins.remove(name);
     }
 
-    /** Number of values brought so far. */
+    /** Returns the number of values copied so far. */
     long values() {
         return values;
     }
 
-    /** Their lengths together. */
+    /** Returns the total length of the values copied so far. */
     long bytes() {
         return bytes;
     }
 
-    /** How many values a document, as it is now, has that were not brought yet. */
+    /** Returns the number of values of a document that have not been copied yet. */
     long behind(DocumentName name, Description now) {
         Twin twin = twins.get(name);
         return twin == null || twin.source().id() != now.id() ? now.count() : Math.max(0, now.next() - twin.same());
     }
 
-    /** Whether a document, as it is now, was brought. */
+    /** Whether this state of a document has been copied. */
     boolean isUpToDate(DocumentName name, @Nullable Description now) {
         Twin twin = twins.get(name);
         if (skipped.contains(name)) {
@@ -119,11 +121,11 @@ final class Mirror {
     }
 
     /**
-     * Brings a document up to date; returns once that is durable.
+     * Synchronizes a document; returns once the result is durable.
      *
-     * @param now what it is; null when it is there no more
-     * @throws ClientException when it was trimmed or deleted meanwhile: another try may do
-     * @throws RefusedException when the other server does not take it, or has another one
+     * @param now its description; null if it no longer exists
+     * @throws ClientException if it was trimmed or deleted in the meantime; a retry may succeed
+     * @throws RefusedException if the target rejects it, or has another document of this name
      */
     void bring(Carrier source, Carrier target, DocumentName name, @Nullable Description now) throws IOException {
         if (isUpToDate(name, now)) {
@@ -132,7 +134,7 @@ final class Mirror {
         new Bringing(source, target, name, false).bring(now);
     }
 
-    /** Brings a document up to date that is fenced, as {@link #bring}; also to where it has left a redirect. */
+    /** Synchronizes a fenced document like {@link #bring}, even to a server where it has left a redirect. */
     void bringFenced(Carrier source, Carrier target, DocumentName name, @Nullable Description now) throws IOException {
         if (!isUpToDate(name, now)) {
             new Bringing(source, target, name, true).bring(now);
@@ -140,8 +142,8 @@ final class Mirror {
     }
 
     /**
-     * Whether the other server leads clients on to where the document is now. It comes back behind its fence only: a copy
-     * there would take writes while the document takes writes, too.
+     * Whether the target redirects clients to the document's current server. The document may return only while it is
+     * fenced; otherwise both the copy and the original would accept writes.
      */
     boolean waitsForFence(Carrier target, DocumentName name) {
         try {
@@ -154,11 +156,11 @@ final class Mirror {
     }
 
     /**
-     * Whether the other server has all of a document that is fenced: the same, or that and more, as it may be where clients
-     * have found it already. The values are read and compared.
+     * Whether the target has all data of a fenced document. It may have additional values, if clients have already
+     * found it there. Reads and compares the values.
      *
      * @param found whether clients may have found it there, and trimmed it
-     * @throws ClientException when it cannot be seen at this server
+     * @throws ClientException if the source does not show it
      */
     boolean hasAll(Carrier source, Carrier target, DocumentName name, boolean found) throws IOException {
         Description here = describe(source, name);
@@ -175,7 +177,7 @@ final class Mirror {
         if (there.next() == here.next() && !Twin.isLike(here, there.from(Math.min(there.first(), here.first())))) {
             return false;
         }
-        // What cannot be compared there may never have been this document's.
+        // Values that cannot be compared may never have come from this document.
         boolean brought = there.hasBrought(here, here.next());
         boolean comparable = there.first() <= here.first()
                 ? here.count() > 0 || brought || isTwin(name, here, there)
@@ -189,7 +191,7 @@ final class Mirror {
                 .equals(sum(target, name, there.from(first).until(here.next())).crc32c());
     }
 
-    /** Whether this run has brought all of a document there. */
+    /** Whether this run has copied all of a document to the target. */
     private boolean isTwin(DocumentName name, Description here, Description there) {
         Twin twin = twins.get(name);
         return twin != null
@@ -222,7 +224,7 @@ final class Mirror {
         return new Description(id, from, to, bytes, Map.of());
     }
 
-    /** One document on its way. */
+    /** The synchronization of one document. */
     private final class Bringing {
         private final Carrier source;
         private final Carrier target;
@@ -251,7 +253,7 @@ final class Mirror {
             try {
                 there = describe(target, name);
             } catch (ClientException notSeen) {
-                // It was moved, or only begun.
+                // It was moved, or is incomplete.
                 requireOther(notSeen);
                 if (notSeen.isMoved() && comesBack && !fenced) {
                     return;
@@ -288,7 +290,7 @@ final class Mirror {
             twins.remove(name);
         }
 
-        /** What somebody else has written there is not dropped, unless the user says so. */
+        /** Protects values that other clients have written to the target, unless {@code --existing replace} is set. */
         private void requireBrought(Twin twin, Description there, String what) {
             boolean brought = there.next() <= twin.same() || there.hasBrought(twin.source(), there.next());
             if (!brought && existing != Existing.REPLACE) {
@@ -297,7 +299,10 @@ final class Mirror {
             }
         }
 
-        /** A backup was put in the place of the store, or it is less durable than what it has told. */
+        /**
+         * Handles a document that has lost values: its store was replaced by a backup, or was less durable than
+         * acknowledged.
+         */
         private void wentBack(Description now, Twin twin) throws IOException {
             if (existing != Existing.REPLACE) {
                 throw new RefusedException("document '" + name + "' has gone back to sequence " + now.next() + " from "
@@ -348,7 +353,7 @@ final class Mirror {
                     + "' is not what was sent: it was changed there, its space retains less, or it is damaged");
         }
 
-        /** Reads values back, which must be those that were summed. */
+        /** Reads values back, and compares them with those sent. */
         private void compare(DocumentSum sent, Description there) throws IOException {
             try {
                 if (!sum(target, there).crc32c().equals(sent.crc32c())) {
@@ -364,9 +369,9 @@ final class Mirror {
             return Mirror.sum(server, name, range);
         }
 
-        /** Goes on with a document that is there already, if it is a beginning of this one. */
+        /** Resumes a copy that the target already has, if it is a prefix of this document. */
         private void adopt(Description now, Description there) throws IOException {
-            // What is dropped there, because the source has it no more, must be known to have come from it.
+            // Values that are trimmed there, because the source no longer has them, must be known to have come from it.
             boolean known = there.hasBrought(now, there.next());
             boolean mayBe = there.next() <= now.next()
                     && there.first() <= now.first()
@@ -399,7 +404,7 @@ final class Mirror {
             if (now.first() > twin.same()) {
                 requireBrought(twin, there, "brought up to date");
             }
-            // What was sent, and whose answer was lost, is there without having been compared.
+            // Values that were sent, and whose reply was lost, exist there without having been compared.
             long from = Math.max(twin.same(), now.first());
             if (there.next() > from) {
                 compare(sum(source, now.from(from).until(there.next())), there.from(from));
@@ -414,7 +419,7 @@ final class Mirror {
             DocumentSum sum = new DocumentSum(raw, range(0, there.next(), now.next(), 0));
             Description after = new Description(
                     there.id(), now.first(), now.next(), -1, now.attributes(), false, now.identity(), null);
-            // What it is beside its values becomes so with the last of them.
+            // The attributes change together with the last values.
             Description before = new Description(
                     there.id(), there.first(), now.next(), -1, there.attributes(), false, now.identity(), null);
             List<byte[]> part = new ArrayList<>();

@@ -16,19 +16,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves documents to another server while clients write to them: each is brought until little is missing, then fenced,
- * brought to its end, compared, and replaced by a redirect. Wherever this ends, another run goes on. For one thread,
+ * Moves documents to another server while clients write to them. Each is copied until little is missing, then fenced,
+ * copied to its end, compared, and replaced by a redirect. Another run resumes an interrupted move. For one thread,
  * except the progress.
  */
 final class Moving {
-    /** A document that lacks no more is fenced: so much is brought in a moment. */
+    /** A document that lacks at most this many values is fenced, because they are copied within a moment. */
     private static final long NEAR_VALUES = 1_000;
-    /** One that is written to faster than it is brought is fenced after so many looks. */
+    /** The passes after which a document is fenced even if it is written to faster than it is copied. */
     private static final int CATCH_UPS = 20;
 
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
-    /** Greatest holder: a number of 18 digits, as over HTTP. */
+    /** The exclusive upper bound of holders, which have at most 18 digits, as over HTTP. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
     private final Pair pair;
@@ -41,10 +41,10 @@ final class Moving {
     private boolean able;
 
     /**
-     * Nothing is moved yet.
+     * Creates a move that has not started.
      *
-     * @param following brings the documents
-     * @param to where clients are sent
+     * @param following copies the documents
+     * @param to the address for the redirect of clients
      */
     Moving(Pair pair, Mirror mirror, Following following, Whereabouts to) {
         this.pair = pair;
@@ -63,7 +63,7 @@ final class Moving {
         });
     }
 
-    /** Moves all documents whose names begin so, until there is none left that can be moved. */
+    /** Moves all documents with this prefix, until a pass moves none. */
     void all(byte[] prefix) throws IOException {
         pair.run(following::round);
         long before = -1;
@@ -84,7 +84,7 @@ final class Moving {
         } while (!names.last());
     }
 
-    /** Returns false when there is no such document. */
+    /** Moves a document; returns false if it does not exist. */
     private boolean move(DocumentName name) throws IOException {
         boolean back = mirror.waitsForFence(pair.target(), name);
         boolean found;
@@ -101,7 +101,7 @@ final class Moving {
                 return true;
             }
             if (!able && !back) {
-                // A release that knows no moves fails here, before anything is fenced.
+                // A release without support for moves fails here, before anything is fenced.
                 pair.target().abandon(name.toBytes(), OptionalLong.of(holder));
                 able = true;
             }
@@ -111,7 +111,7 @@ final class Moving {
             return true;
         }
         if (!back && pair.target().abandon(name.toBytes(), OptionalLong.of(holder))) {
-            // The other server has just taken away the fence that this run has set here.
+            // The target has just removed the fence that this run has set at the source.
             following.refuse(
                     name,
                     "document '" + name + "' is there already: it is the same server, or one of the same cluster");
@@ -133,7 +133,10 @@ final class Moving {
         return true;
     }
 
-    /** Lets the document change again, unless clients may have found it where it comes back to; returns whether it does. */
+    /**
+     * Removes the fence, unless clients may have found the document at the target to which it returns; returns whether
+     * it did.
+     */
     private boolean abandon(DocumentName name, boolean back) {
         if (back && !mirror.waitsForFence(pair.target(), name)) {
             return false;
@@ -159,7 +162,7 @@ final class Moving {
         }
         String why = String.valueOf(refusal.getMessage());
         if (refusal.isMoved() && why.endsWith("has been moved to " + to)) {
-            // Perhaps by this run, which has lost the answer.
+            // Possibly by this run, which has lost the reply.
             already++;
             following.accepted(name);
         } else {
@@ -167,7 +170,7 @@ final class Moving {
         }
     }
 
-    /** Brings a document until little is missing; returns why the other server does not take it, or null. */
+    /** Copies a document until little is missing; returns the reason if the target rejects it, otherwise null. */
     private @Nullable String caughtUp(DocumentName name) throws IOException {
         try {
             catchUp(name);
@@ -204,7 +207,7 @@ final class Moving {
         }
     }
 
-    /** Brings what a fenced document lacks there; returns why that cannot be done, or null. */
+    /** Copies the rest of a fenced document; returns the reason if that is impossible, otherwise null. */
     private @Nullable String drained(DocumentName name, boolean found) throws IOException {
         try {
             for (int i = 0; i < DRAINS; i++) {
@@ -216,7 +219,7 @@ final class Moving {
                 if (mirror.hasAll(pair.source(), pair.target(), name, found)) {
                     return null;
                 }
-                // The other server has lost it, or another one has its name: all of it is looked at anew.
+                // The target has lost it, or another document has its name; the next attempt compares all of it.
                 mirror.forget(name);
             }
             return "document '" + name + "' is not the same at both servers: it is not moved";
@@ -231,19 +234,19 @@ final class Moving {
         }
     }
 
-    /** How far it is. */
+    /** Formats the progress. */
     String progress() {
         return "moved " + Figures.count(moved, "document") + "; " + following.progress();
     }
 
-    /** What it has come to, as text. */
+    /** Formats the result as text. */
     String line() {
         return "moved " + Figures.count(moved, "document") + " to " + to
                 + Importer.some(already, "had been moved there already")
                 + Importer.some(following.refused(), "refused");
     }
 
-    /** What it has come to, as fields. */
+    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("moved", moved);
         json.writeNumberField("already", already);

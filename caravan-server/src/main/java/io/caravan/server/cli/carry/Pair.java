@@ -14,20 +14,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to two servers, which are opened anew when either was lost. Work that needs them is done again then, and
- * must go on with what it finds. For one thread, except {@link #stop} and {@link #stopped}.
+ * The connections to two servers, which are reopened when either was lost. Work that needs them is then repeated, and
+ * must continue from the state that it finds. For one thread, except {@link #stop} and {@link #stopped}.
  */
 final class Pair implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
-    /** A server that was away for so long does not come back soon. */
+    /** A server that was unreachable for this long will not return soon. */
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final Opening toSource;
     private final Opening toTarget;
     private final Consumer<String> tell;
     private final CountDownLatch stop = new CountDownLatch(1);
-    /** All that were opened since the last were closed. */
+    /** All connections opened since the last close. */
     private final Queue<Carrier> opened = new ConcurrentLinkedQueue<>();
 
     private @Nullable Carrier source;
@@ -43,15 +43,15 @@ final class Pair implements AutoCloseable {
         Carrier open() throws IOException;
     }
 
-    /** What needs the connections. */
+    /** Work that needs the connections. */
     interface Work {
         void run() throws IOException;
     }
 
     /**
-     * Nothing is opened yet.
+     * Creates a pair; opens nothing yet.
      *
-     * @param tell is told that a connection was lost, and that there is one again
+     * @param tell receives messages about lost and restored connections
      */
     Pair(Opening toSource, Opening toTarget, Consumer<String> tell) {
         this.toSource = toSource;
@@ -60,9 +60,9 @@ final class Pair implements AutoCloseable {
     }
 
     /**
-     * Does the work, again and again until it has come to its end, or this is stopped.
+     * Runs the work, and repeats it until it completes or this is stopped.
      *
-     * @throws LostException when a server could not be reached at first, or not for some minutes
+     * @throws LostException if a server could not be reached at first, or for ten minutes
      */
     void run(Work work) throws IOException {
         boolean done = false;
@@ -128,17 +128,17 @@ final class Pair implements AutoCloseable {
         return carrier;
     }
 
-    /** Connects to the first server once more. */
+    /** Opens another connection to the source. */
     Carrier openSource() throws IOException {
         return open(toSource);
     }
 
-    /** Connects to the other server once more. */
+    /** Opens another connection to the target. */
     Carrier openTarget() throws IOException {
         return open(toTarget);
     }
 
-    /** Both servers have answered. */
+    /** Records that both servers have replied. */
     void well() {
         everConnected = true;
         pauseMillis = FIRST_PAUSE_MILLIS;
@@ -148,7 +148,7 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    /** How often they were opened. */
+    /** Returns the number of times that both connections were opened. */
     int openings() {
         return openings;
     }
@@ -161,7 +161,7 @@ final class Pair implements AutoCloseable {
         return Objects.requireNonNull(target);
     }
 
-    /** Waits, unless this is stopped. */
+    /** Sleeps, unless this is stopped. */
     void sleep(long millis) {
         try {
             stop.await(millis, TimeUnit.MILLISECONDS);
@@ -171,7 +171,7 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    /** Has the work end soon, from any thread. */
+    /** Makes the work end soon; callable from any thread. */
     void stop() {
         stop.countDown();
         opened.forEach(Carrier::cut);

@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sends a document whose number of values is not known before its last: in one change if it is short, else in parts, and
- * then visible once it is ended. For one thread.
+ * Sends a document whose number of values is unknown before the last: a short one in one write, a longer one in chunks,
+ * which become visible at the end. For one thread.
  */
 final class Parts {
-    /** Counted for each value beside its bytes. */
+    /** Counted for each value in addition to its bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Carrier carrier;
@@ -22,14 +22,14 @@ final class Parts {
     private List<byte[]> values = new ArrayList<>();
     private long bytes;
     private long next;
-    /** The id that the document has at the server once a part was sent. */
+    /** The document's id at the server once a chunk was sent, otherwise -1. */
     private long id = -1;
 
     /**
-     * A document without values yet.
+     * Creates a document without values.
      *
      * @param document its first sequence and attributes
-     * @param replaced of what it may take the place
+     * @param replaced the existing document that it may replace
      */
     Parts(Carrier carrier, byte[] name, Description document, Replaced replaced, Patience patience) {
         this.carrier = carrier;
@@ -72,7 +72,7 @@ final class Parts {
         }
     }
 
-    /** Takes back what was sent, after a refusal. */
+    /** Discards the chunks that were sent, after a failure. */
     void abandon() {
         if (id >= 0) {
             carrier.abort(name, id);

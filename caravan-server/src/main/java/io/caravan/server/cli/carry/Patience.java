@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Waits where a space is written to faster than it allows, as long as its server asks for, until the request is taken.
- * Gives up when nothing at all was taken for some minutes. For one thread.
+ * Retries requests that exceed the rate limit of a space, after the time that its server requests. Stops when no
+ * request was accepted during 10 minutes of waiting. For one thread.
  */
 final class Patience {
     static final long MOST_MILLIS = TimeUnit.MINUTES.toMillis(10);
@@ -19,16 +19,16 @@ final class Patience {
     private boolean told;
 
     /**
-     * A patience that has not been tried.
+     * Creates a state without waits.
      *
-     * @param tell is told once that it waits
+     * @param tell receives a message when it waits for the first time
      */
     Patience(Retries.Pause pause, Consumer<String> tell) {
         this.pause = pause;
         this.tell = tell;
     }
 
-    /** Makes a request until it is taken, or refused for another reason. */
+    /** Sends a request until it is accepted, or rejected for another reason. */
     <T> T take(Supplier<T> request) {
         while (true) {
             try {
@@ -43,7 +43,7 @@ final class Patience {
         }
     }
 
-    /** Makes a request as {@link #take(Supplier)} does. */
+    /** Sends a request like {@link #take(Supplier)}. */
     void take(Runnable request) {
         take(() -> {
             request.run();
@@ -51,12 +51,12 @@ final class Patience {
         });
     }
 
-    /** The server has taken something: it may be waited for anew. */
+    /** Records an accepted request, which restarts the time limit. */
     void taken() {
         waitedMillis = 0;
     }
 
-    /** Whether a request that was refused may be made again; then the time has come when this returns. */
+    /** Whether a rejected request may be sent again; waits until then if so. */
     boolean waits(ClientException refusal) {
         long millis = refusal.waitMillis();
         if (millis == 0 || waitedMillis + millis > MOST_MILLIS) {

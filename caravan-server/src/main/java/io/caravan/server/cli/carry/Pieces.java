@@ -7,17 +7,17 @@ import java.io.InputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The values that the body of an answer has, one after the other. For one thread. */
+/** The values in the body of a response, in order. For one thread. */
 interface Pieces {
     /**
-     * The next value, or null after the last one.
+     * Returns the next value, or null after the last one.
      *
-     * @throws ClientException when the body is not what it must be
-     * @throws IOException when the body is cut off
+     * @throws ClientException if the body is invalid
+     * @throws IOException if the body is cut off
      */
     byte @Nullable [] next() throws IOException;
 
-    /** A body of bytes, in blocks of this length, of which the last one may be shorter. */
+    /** Splits a body into blocks of this length; the last one may be shorter. */
     static Pieces blocks(InputStream body, int bytes) {
         return () -> {
             byte[] block = body.readNBytes(bytes);
@@ -26,10 +26,10 @@ interface Pieces {
     }
 
     /**
-     * The elements of a JSON array, byte for byte, without the white space around them; an empty body has none. That an
-     * element is valid is for others to check.
+     * Splits a JSON array into its elements, byte for byte, without the white space around them; an empty body has
+     * none. Does not validate the elements.
      *
-     * @param maxBytes length that an element may have
+     * @param maxBytes the maximum length of an element
      */
     static Pieces messages(InputStream body, int maxBytes) {
         return new Messages(body, maxBytes);
@@ -37,7 +37,7 @@ interface Pieces {
 
     /** See {@link #messages}. */
     final class Messages implements Pieces {
-        /** So much between two elements is an answer that never ends. */
+        /** The maximum white space between two elements, to detect a response that never ends. */
         private static final int MAX_WHITE = 64 * 1024;
 
         private static final int BUFFER_BYTES = 16 * 1024;
@@ -112,7 +112,7 @@ interface Pieces {
             return null;
         }
 
-        /** Reads an element and what separates it from the next one. */
+        /** Reads an element and the separator after it. */
         private byte[] element(int first) throws IOException {
             ByteArrayOutputStream element = new ByteArrayOutputStream();
             int depth = 0;

@@ -32,29 +32,29 @@ import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
- * Brings a Redis's lists into a server, pass by pass: each reads all lists, brings what the server lacks, and compares the
- * rest. The pass that finds nothing to bring, and during which nothing was written to the Redis, is the comparison of
- * all, and the last. In memory are some MiB of values, and
- * some 30 bytes for each list. For one thread, except {@link #progress}.
+ * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
+ * compares the rest. The last pass is the one that copies nothing, and during which nothing was written to Redis; it
+ * has compared all lists. Memory holds some MiB of values, and about 30 bytes for each list. For one thread, except
+ * {@link #progress}.
  */
 final class RedisImport implements AutoCloseable {
     private static final int TOLD_NAMES = 5;
     private static final int MAX_TYPES = 32;
     private static final int MAX_TYPE_CHARS = 32;
-    /** Before a pass that only a write to something else may have made necessary. */
+    /** The pause before a pass that may be due only to a write to something other than a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
 
-    /** Connects to the Redis. */
+    /** Connects to Redis. */
     interface Connector {
         RedisConnection connect() throws IOException;
     }
 
-    /** What is known of a list. */
+    /** The state of a list. */
     private enum Known {
-        /** It was brought, or found to be the same, in this pass or in an earlier one. */
+        /** It was copied, or found to be the same, in this pass or in an earlier one. */
         SAME_NOW,
         SAME_EARLIER,
-        /** It was told that it cannot be brought. */
+        /** It was reported as impossible to import. */
         UNFIT_NOW,
         UNFIT_EARLIER;
 
@@ -71,7 +71,7 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Names of one type that is no list. */
+    /** Names of keys of one type other than list. */
     private static final class Others {
         final List<String> first = new ArrayList<>();
         long count;
@@ -84,13 +84,13 @@ final class RedisImport implements AutoCloseable {
     private final Importer bringing;
     private final Importer renewing;
     private final Importer comparing;
-    /** By a hash of the name. */
+    /** The state of each list, by a hash of its name. */
     private final LongObjectHashMap<Known> known = new LongObjectHashMap<>();
 
     private final MessageDigest digest = sha256();
-    /** Lists of which the server has other documents. */
+    /** Lists that differ from the server's documents of the same names. */
     private final List<byte[]> differing = new ArrayList<>();
-    /** What this pass has found: by type, what is no list. */
+    /** Keys found in this pass that are not lists, by type. */
     private final Map<String, Others> others = new TreeMap<>();
 
     private volatile long pass;
@@ -103,10 +103,10 @@ final class RedisImport implements AutoCloseable {
     private long refused;
 
     /**
-     * An import into a server.
+     * Creates an import into a server.
      *
-     * @param existing what becomes of a list whose name is that of another document, which this import has not brought
-     * @param tell is told what cannot be brought, and why
+     * @param existing the handling of a list whose name belongs to a document from another source
+     * @param tell receives the lists that cannot be imported, and the reasons
      */
     RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
             throws IOException {
@@ -129,7 +129,7 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** How long a value the server takes. */
+    /** Returns the maximum length of a value at the server. */
     static int maxValueBytes(ServerConnection.Connector server) throws IOException {
         try (ServerConnection connection = server.connect()) {
             return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
@@ -140,7 +140,7 @@ final class RedisImport implements AutoCloseable {
         return ByteBuffer.wrap(digest.digest(name)).getLong();
     }
 
-    /** What the reader finds besides lists. */
+    /** Receives the reader's findings other than readable lists. */
     private final class Finding implements RedisLists.Findings {
         @Override
         public void other(byte[] name, String type) {
@@ -168,7 +168,7 @@ final class RedisImport implements AutoCloseable {
         return name.length == 0 ? "" : DocumentName.of(name).toString();
     }
 
-    /** Takes what an importer has done with a list. */
+    /** Receives the outcome for a list from an importer. */
     private void settled(byte[] name, Outcome outcome, String why) {
         switch (outcome) {
             case BROUGHT -> {
@@ -194,7 +194,7 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Brings everything; returns when all lists have been compared. */
+    /** Imports all lists; returns when all have been compared. */
     void run() throws IOException {
         String before = "";
         String after = lists.writes();
@@ -212,7 +212,7 @@ final class RedisImport implements AutoCloseable {
         findLost();
     }
 
-    /** Whatever was written may have been to a list that was compared before: all are looked at again, soon. */
+    /** Pauses before the next pass, which is needed because the write may have been to a list after its comparison. */
     private void waitForQuiet() {
         if (!toldOfWrites) {
             toldOfWrites = true;
@@ -275,7 +275,7 @@ final class RedisImport implements AutoCloseable {
         renewing.finish();
     }
 
-    /** Tells which documents this import has brought whose lists are no more, though they have not expired. */
+    /** Reports documents of this import whose lists no longer exist, although they have not expired. */
     private void findLost() throws IOException {
         if (known.values().stream().noneMatch(state -> state == Known.SAME_EARLIER)) {
             return;
@@ -297,7 +297,7 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Whether the document is no more, or is about to be. */
+    /** Whether the document no longer exists, is not visible, or expires soon. */
     private static boolean hasExpired(Carrier carrier, byte[] name) {
         carrier.askDescription(name);
         try {
@@ -311,12 +311,12 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Number of lists that differ from the server's documents, or cannot be documents. */
+    /** Returns the number of lists that differ from the server's documents, or cannot be documents. */
     long refused() {
         return refused;
     }
 
-    /** How far it is, as text; from any thread. */
+    /** Formats the progress; callable from any thread. */
     String progress() {
         return String.format(Locale.ROOT, "pass %,d: %,d lists brought, %,d found to be the same", pass, changed, same);
     }
@@ -325,7 +325,7 @@ final class RedisImport implements AutoCloseable {
         return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
     }
 
-    /** What has become of the lists, as text. */
+    /** Formats the outcomes as text. */
     String line() {
         StringBuilder line = new StringBuilder("imported ")
                 .append(Figures.count(sum(Totals::documents), "list"))
@@ -349,7 +349,7 @@ final class RedisImport implements AutoCloseable {
         return DocumentName.printable(line.toString());
     }
 
-    /** What has become of the lists, as fields. */
+    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", sum(Totals::documents));
         json.writeNumberField("values", sum(Totals::values));

@@ -20,62 +20,62 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out a Redis's lists as documents whose sequences begin at 0. Short ones are requested many at a time, each as it is
- * at one moment; long ones in slices, which hold when nobody has changed the list between them. A list without values does
- * not exist. For one thread.
+ * Passes on Redis lists as documents whose sequences start at 0. Short ones are requested many at a time, each as it is
+ * at one moment. Long ones are read in slices, which are valid if no client has changed the list between them, or only
+ * its end. A list without values does not exist. For one thread.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
     private static final byte[] NAMES_PER_SCAN = number(500);
     private static final int MAX_NAMES = 100_000;
-    /** A list with so many values is read in slices. */
+    /** The number of values from which a list is read in slices. */
     private static final int LONG_VALUES = 256;
 
     private static final int MAX_SLICE_VALUES = 1_000;
-    /** About how many bytes of values one slice holds, as far as the ones before tell. */
+    /** The approximate number of value bytes in a slice, estimated from the previous slices. */
     private static final long SLICE_BYTES = 512 * 1024;
 
     private static final int SLICES_AHEAD = 4;
     private static final int LISTS_AHEAD = 64;
-    /** About how many bytes of values may wait in the Redis. */
+    /** The approximate number of value bytes that may be pending in Redis. */
     private static final long AHEAD_BYTES = 4 * 1024 * 1024;
 
     private static final int TRIES = 5;
 
     private static final int MAX_INFO_BYTES = 64 * 1024;
     private static final String CHANGES = "rdb_changes_since_last_save:";
-    /** A save sets the number of changes back. */
+    /** The fields that change with writes, because a save resets the number of changes. */
     private static final List<String> WRITE_COUNTS = List.of(CHANGES, "rdb_last_save_time:", "rdb_saves:");
 
-    /** The share of an estimate that stays when all that follows is smaller. */
+    /** The factor by which an estimate shrinks while smaller lists follow. */
     private static final double DECAY = 7.0 / 8;
 
     private final RedisConnection redis;
     private final int maxValueBytes;
     private final Findings findings;
     private byte[] cursor = START;
-    /** Bytes of the greatest short lists of late. */
+    /** The size of the largest recent short lists. */
     private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
 
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** What is found besides lists that are handed out. */
+    /** Receives findings other than lists that are passed on. */
     interface Findings {
-        /** A name that is not that of a list. */
+        /** Receives a key that is not a list. */
         void other(byte[] name, String type);
 
-        /** A list that cannot be a document. */
+        /** Receives a list that cannot be a document. */
         void unfit(byte[] name, String why);
 
-        /** A list that was handed out as far as it went, and has changed since. */
+        /** Receives a list that has changed since it was read. */
         void moving(byte[] name);
     }
 
     /**
-     * Reads over this connection.
+     * Creates a reader over this connection.
      *
-     * @param maxValueBytes greatest length of a value; a list with a longer one is unfit
+     * @param maxValueBytes the maximum length of a value; a list with a longer one is unfit
      */
     RedisLists(RedisConnection redis, int maxValueBytes, Findings findings) {
         this.redis = redis;
@@ -88,10 +88,10 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Some more names that can be those of documents, whatever they are names of. All together have every list that is
-     * there all the while, and may have some twice.
+     * Returns the next names that are valid document names, of keys of any type. A full scan returns every list that
+     * exists throughout, some possibly twice.
      *
-     * @return null after the last of them, when the next call begins anew
+     * @return null after the last of them; the next call then starts another scan
      */
     @Nullable
     Set<DocumentName> scan() {
@@ -124,7 +124,7 @@ final class RedisLists implements AutoCloseable {
         return word.getBytes(US_ASCII);
     }
 
-    /** Hands out the lists among these names, and tells which are no lists. */
+    /** Passes on the lists among these names, and reports the other keys. */
     void read(List<byte[]> names, DocumentReceiver to) throws IOException {
         int asked = 0;
         for (int i = 0; i < names.size(); i++) {
@@ -168,13 +168,13 @@ final class RedisLists implements AutoCloseable {
         return leftMillis < 0 ? Map.of() : Map.of("expires", System.currentTimeMillis() + leftMillis);
     }
 
-    /** A list on its way from the Redis. */
+    /** A list that is being read. */
     private final class ListReading {
         final byte[] name;
         final DocumentReceiver to;
         final DocumentSum sum;
         long next;
-        /** Of the values, or of their beginnings when they were too long. */
+        /** The total length of the values, including those that are too long. */
         long bytes;
 
         byte[] first = {};
@@ -250,7 +250,7 @@ final class RedisLists implements AutoCloseable {
         findings.unfit(name, "changes too fast to be read");
     }
 
-    /** Returns whether there were so many values. */
+    /** Returns whether all values were present. */
     private boolean readSlices(ListReading reading, long length) throws IOException {
         Queue<Long> slices = new ArrayDeque<>();
         long asked = 0;
@@ -276,12 +276,12 @@ final class RedisLists implements AutoCloseable {
     }
 
     private static long sliceValues(ListReading reading) {
-        // The first slice is of a list of whose values nothing is known.
+        // The sizes of the values are unknown before the first slice.
         long mean = reading.next == 0 ? SLICE_BYTES / 16 : Math.max(1, reading.bytes / reading.next);
         return Math.max(1, Math.min(MAX_SLICE_VALUES, SLICE_BYTES / mean));
     }
 
-    /** An empty transaction is carried out unless a watched list was changed. */
+    /** Redis executes an empty transaction unless a watched list was changed. */
     private boolean unchangedSinceWatch() {
         redis.send("MULTI");
         redis.send("EXEC");
@@ -289,7 +289,7 @@ final class RedisLists implements AutoCloseable {
         return redis.array(0) == 0;
     }
 
-    /** Whether the list still has the ends that were read, as when values were only appended since. */
+    /** Whether the first and last values that were read are still in place, for example after appends only. */
     private boolean sameEnds(ListReading reading) {
         askSlice(reading.name, 0, 1);
         askSlice(reading.name, reading.next - 1, 1);
@@ -316,9 +316,9 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * A mark of the Redis's data: while it stays the same, nothing was written, in any database.
+     * Returns a marker of all data in Redis: while it is unchanged, nothing was written to any database.
      *
-     * @throws ClientException when the Redis does not count its writes, or not for this user
+     * @throws ClientException if Redis does not report its writes, or not to this user
      */
     String writes() {
         redis.send("INFO", bytes("persistence"));
@@ -334,7 +334,7 @@ final class RedisLists implements AutoCloseable {
         return counts;
     }
 
-    /** Whether there is a list of this name now. */
+    /** Whether a list of this name exists now. */
     boolean has(byte[] name) {
         redis.send("TYPE", name);
         return redis.text().equals("list");

@@ -23,12 +23,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings streams of another server into a server, one after the other, each with sequences from 0, and reads each back to
- * compare it with what came. One that is there already is compared with what comes instead. In memory are some MiB of
- * values. For one thread, except {@link #progress}.
+ * Imports streams of another server, one after the other, each with sequences from 0, and verifies each by reading it
+ * back. A stream whose document already exists is compared with it instead. Memory holds some MiB of values. For one
+ * thread, except {@link #progress}.
  */
 final class StreamImport implements AutoCloseable {
-    /** How often a stream is begun anew that is closed while it is read. */
+    /** The attempts to read a stream that is closed during the read. */
     private static final int TRIES = 3;
 
     private static final double MEBIBYTE = 1024 * 1024;
@@ -47,16 +47,16 @@ final class StreamImport implements AutoCloseable {
     private long expired;
     private long refused;
 
-    /** The stream was closed while it was read, so that what was sent of it would be wrong. */
+    /** The stream was closed while it was read, so the attributes already sent would be wrong. */
     private static final class ClosedMeanwhileException extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
 
     /**
-     * An import into a server.
+     * Creates an import into a server.
      *
-     * @param existing what becomes of a stream whose name is that of another document
-     * @param tell is told which streams were not brought, and why
+     * @param existing the handling of a stream whose name belongs to another document
+     * @param tell receives the streams that were not imported, and the reasons
      */
     StreamImport(
             HttpLink streams,
@@ -72,7 +72,7 @@ final class StreamImport implements AutoCloseable {
         this.patience = new Patience(pause, tell);
     }
 
-    /** Brings one stream. What is wrong with it is told, and others may follow. */
+    /** Imports one stream. Reports problems with it, so that others may follow. */
     void bring(byte[] name) throws IOException {
         if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
             refused++;
@@ -86,7 +86,7 @@ final class StreamImport implements AutoCloseable {
                     bringOrCompare(name);
                     return;
                 } catch (ClosedMeanwhileException again) {
-                    // It can be closed only once, but deleted and begun anew.
+                    // A stream can be closed only once, unless it is deleted and created again.
                 }
             }
             throw ClientException.otherState("changes too fast to be read; run the command again");
@@ -121,7 +121,7 @@ final class StreamImport implements AutoCloseable {
         }
     }
 
-    /** What the server has of this name; null when there is nothing, or nothing that is seen yet. */
+    /** Returns the server's document of this name; null if it does not exist, or is not visible yet. */
     private @Nullable Description description(byte[] name) {
         carrier.askDescription(name);
         try {
@@ -186,7 +186,7 @@ final class StreamImport implements AutoCloseable {
         }
     }
 
-    /** Compares what is there with what was sent; others may have appended since. */
+    /** Compares the server's document with the values sent; other clients may have appended since. */
     private void compare(byte[] name, Head head, Description stream, StreamSum sent) throws IOException {
         Description there = description(name);
         if (Arriving.expiresSoon(stream)) {
@@ -205,12 +205,12 @@ final class StreamImport implements AutoCloseable {
         bytes += sent.bytes();
     }
 
-    /** Number of streams that were not brought. */
+    /** Returns the number of streams that were not imported. */
     long refused() {
         return refused;
     }
 
-    /** How far it is, as text; from any thread. */
+    /** Formats the progress; callable from any thread. */
     String progress() {
         return String.format(
                 Locale.ROOT,
@@ -220,7 +220,7 @@ final class StreamImport implements AutoCloseable {
                 readBytes / MEBIBYTE);
     }
 
-    /** What has become of the streams, as text. */
+    /** Formats the outcomes as text. */
     String line() {
         return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
                 + Figures.size(bytes) + Importer.some(already, "were there already")
@@ -228,7 +228,7 @@ final class StreamImport implements AutoCloseable {
                 + Importer.some(refused, "refused");
     }
 
-    /** What has become of the streams, as fields. */
+    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", values);

@@ -18,12 +18,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Reads streams of a server that speaks the Durable Streams protocol, and need not be trusted: what an answer must have is
- * checked, and no more than a value is in memory. A server that is busy or away is asked again some times; an answer that
- * was cut off is asked for again, and what came of it before must come again. For one thread.
+ * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and memory
+ * holds at most one value. Requests to a server that is busy or unreachable are retried a few times. A response that
+ * was cut off is requested again, and must start with the values already received. For one thread.
  */
 final class StreamSource {
-    /** So many answers without a value are a stream that never ends. */
+    /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
     private static final int MAX_EMPTY_ANSWERS = 100;
 
     private static final int MAX_OFFSET_CHARS = 1024;
@@ -39,15 +39,15 @@ final class StreamSource {
     private final int maxValueBytes;
     private final Retries.Pause pause;
 
-    /** Takes the values of a stream. */
+    /** Receives the values of a stream. */
     interface Sink {
         void take(byte[] value);
     }
 
     /**
-     * What a stream is beside its values.
+     * A stream without its values.
      *
-     * @param closed whether nothing will ever follow
+     * @param closed whether no values will follow
      * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if it has one
      */
     record Head(boolean closed, Map<String, Object> attributes) {
@@ -60,13 +60,13 @@ final class StreamSource {
         }
     }
 
-    /** What an answer to a read says besides the values. */
+    /** The metadata in the response to a read. */
     private record Chunk(String next, boolean upToDate, boolean closed, boolean empty) {}
 
     /**
-     * The streams below an address.
+     * Creates a source for the streams below an address.
      *
-     * @param maxValueBytes length of a value that is handed out
+     * @param maxValueBytes the maximum length of a value
      */
     StreamSource(HttpLink link, int maxValueBytes, Retries.Pause pause) {
         this.link = link;
@@ -74,7 +74,10 @@ final class StreamSource {
         this.pause = pause;
     }
 
-    /** What a stream is. Throws {@link ClientException} when there is none, or the answer makes no sense. */
+    /**
+     * Returns the description of a stream. Throws {@link ClientException} if it does not exist, or the response is
+     * invalid.
+     */
     Head describe(byte[] name) throws IOException {
         Retries retries = new Retries(pause);
         while (true) {
@@ -144,9 +147,9 @@ final class StreamSource {
     /**
      * Reads a stream from its first value to its end.
      *
-     * @param head what it was when it was described
-     * @return whether nothing will ever follow
-     * @throws ClientException when the answers make no sense, or the stream is trimmed or deleted meanwhile; the values
+     * @param head its description
+     * @return whether the stream is closed
+     * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; the values
      *     before that were passed on
      */
     boolean read(byte[] name, Head head, Sink sink) throws IOException {
@@ -154,7 +157,7 @@ final class StreamSource {
         int empty = 0;
         while (true) {
             Chunk chunk = chunk(name, head, offset, sink);
-            // A cache may not know yet that nothing follows.
+            // A cached response may not show yet that the stream is closed.
             if (chunk.closed() || (chunk.upToDate() && !head.closed())) {
                 return chunk.closed();
             }
@@ -168,7 +171,7 @@ final class StreamSource {
     }
 
     private Chunk chunk(byte[] name, Head head, String offset, Sink sink) throws IOException {
-        // What was taken of the answer, to know it again.
+        // The values received from the response, to recognize them after a retry.
         StreamSum taken = new StreamSum(true);
         Retries retries = new Retries(pause);
         while (true) {
@@ -203,7 +206,7 @@ final class StreamSource {
                 next, flag(answer, StreamHeaders.UP_TO_DATE), flag(answer, StreamHeaders.CLOSED), taken.values() == 0);
     }
 
-    /** Passes over what an answer that was cut off had before; it must be the same. */
+    /** Skips the values received before a response was cut off, which must be the same. */
     private static void passOver(Pieces pieces, StreamSum taken) throws IOException {
         StreamSum again = new StreamSum(true);
         while (again.values() < taken.values()) {

@@ -3,8 +3,8 @@ package io.caravan.server.cli.carry;
 import java.util.zip.CRC32C;
 
 /**
- * What the values of a stream come to. Of a stream of JSON the values are compared one by one; of any other all their
- * bytes together, because where one ends and the next begins is up to the server. For one thread.
+ * A checksum of a stream's values. A JSON stream is compared value by value. For any other stream only the concatenated
+ * bytes count, because the server chooses the boundaries between values. For one thread.
  */
 final class StreamSum {
     private final boolean json;
@@ -29,12 +29,12 @@ final class StreamSum {
         bytes += value.length;
     }
 
-    /** Number of values so far. */
+    /** Returns the number of values so far. */
     long values() {
         return values;
     }
 
-    /** Their lengths together. */
+    /** Returns the total length of the values so far. */
     long bytes() {
         return bytes;
     }

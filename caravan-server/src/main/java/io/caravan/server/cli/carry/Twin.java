@@ -6,19 +6,19 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A document that two servers have, as far as it was found to be the same.
+ * The state of a document that two servers have, as far as it was found to be the same.
  *
- * @param source what it was at the one when it was last brought to the other
- * @param targetId its id at the other
- * @param same the sequence up to which both were found to have the same values
+ * @param source its description at the source when it was last copied
+ * @param targetId its id at the target
+ * @param same the sequence up to which both have the same values
  */
 record Twin(Description source, long targetId, long same) {
-    /** Whether there is nothing to bring of a document that is now as described. */
+    /** Whether this state of a document has been copied completely. */
     boolean isUpToDate(Description now) {
         return now.id() == source.id() && same == now.next() && isLike(source, now);
     }
 
-    /** Whether two documents have values of the same sequences, and are the same beside them. */
+    /** Whether two documents have the same range of sequences and the same attributes. */
     static boolean isLike(Description one, Description other) {
         return one.first() == other.first()
                 && one.next() == other.next()

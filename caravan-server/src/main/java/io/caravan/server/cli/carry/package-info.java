@@ -1,9 +1,14 @@
 /**
- * The commands that carry documents out of a running server and into one: {@code export}, {@code import} and {@code copy}. {@link
- * io.caravan.server.cli.carry.Exporter} hands documents to a {@link io.caravan.server.cli.carry.DocumentReceiver}, one
- * after the other and a value at a time: {@link io.caravan.server.cli.carry.ExportWriter} makes a file of them, {@link
- * io.caravan.server.cli.carry.ExportReader} hands out those of a file, {@link io.caravan.server.cli.carry.Importer} gives
- * them to a server. {@link io.caravan.server.cli.carry.RedisImport} has the lists of a Redis instead of a file. Some MiB are in memory, or one value, whatever a document's length. docs/FORMAT.md has the file.
+ * The commands that migrate documents between servers and files: {@code export}, {@code import}, {@code copy}, and
+ * {@code move}.
+ *
+ * <p>{@link io.caravan.server.cli.carry.Exporter} passes documents to a
+ * {@link io.caravan.server.cli.carry.DocumentReceiver}, one after the other and a value at a time.
+ * {@link io.caravan.server.cli.carry.ExportWriter} writes them to a file,
+ * {@link io.caravan.server.cli.carry.ExportReader} reads them from one, and
+ * {@link io.caravan.server.cli.carry.Importer} sends them to a server. {@link io.caravan.server.cli.carry.RedisImport}
+ * reads Redis lists instead of a file. Memory holds some MiB, or one value, regardless of a document's length.
+ * docs/FORMAT.md describes the file.
  */
 @NullMarked
 package io.caravan.server.cli.carry;

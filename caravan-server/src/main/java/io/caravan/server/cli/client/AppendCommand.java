@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AppendCommand extends ClientCommand {
-    /** Any sequence. */
+    /** The default of the option: any sequence. */
     private static final long ANY = -1;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")

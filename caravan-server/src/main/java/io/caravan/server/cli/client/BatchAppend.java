@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Appends any number of values in requests of bounded size, each when the one before it is durable. A source that must
- * wait for its next value first calls {@link #sendBatch}.
+ * Appends any number of values in requests of bounded size, each sent once the previous one is durable. A source that
+ * must wait for its next value first calls {@link #sendBatch}.
  */
 final class BatchAppend {
     /** Every server accepts this much in one request. */
@@ -28,7 +28,7 @@ final class BatchAppend {
     private long values;
 
     /**
-     * Makes an append that has not started.
+     * Creates an append that has not started.
      *
      * @param expected the sequence that the first value must get; the others must follow it without a gap
      */
@@ -40,7 +40,7 @@ final class BatchAppend {
     }
 
     /**
-     * What was appended.
+     * The result of an append.
      *
      * @param first sequence of the first value
      * @param next sequence after that of the last one
@@ -50,7 +50,7 @@ final class BatchAppend {
     /**
      * Appends all values of a source.
      *
-     * @throws ClientException when there are none, or not all can be appended; it says how many were
+     * @throws ClientException if it is empty, or some values cannot be appended; reports the number of appended values
      */
     Appended all(ValueSource source) throws IOException {
         try {

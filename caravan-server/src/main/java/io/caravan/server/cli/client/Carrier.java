@@ -13,22 +13,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents with their sequences and attributes, at one server. What begins with {@code ask} sends a request, and may be
- * called many times before the answers are received, in the same order; an answer that is an exception is that of its
- * request alone, and the next one can be received. For one thread.
+ * Reads and writes documents with their sequences and attributes at one server. Methods that start with {@code ask}
+ * send a request. They may be called many times before the replies are received, in the same order. An exception as a
+ * reply concerns its request alone; the next reply can be received. For one thread.
  */
 public interface Carrier extends MoveSteps, AutoCloseable {
     /**
-     * What a document is beside its values.
+     * A document without its values.
      *
      * @param id unique within its server
      * @param first sequence of the first value
      * @param next sequence after that of the last one
-     * @param bytes total length of the values; -1 when it is not known
-     * @param attributes by name, each a {@link Long} or an array of bytes
+     * @param bytes total length of the values; -1 if unknown
+     * @param attributes by name, each a {@link Long} or a byte array
      * @param moving whether it is fenced, because it is being moved to another server
-     * @param identity what no other document of any server has; null when the server does not tell it
-     * @param origin the document that it is a copy of, as far as that is known
+     * @param identity unique among the documents of all servers; null if the server does not report it
+     * @param origin the document of which it is a copy, if known
      */
     record Description(
             long id,
@@ -39,17 +39,20 @@ public interface Carrier extends MoveSteps, AutoCloseable {
             boolean moving,
             @Nullable String identity,
             @Nullable Origin origin) {
-        /** A document of which nobody says which one it is. */
+        /** Describes a document whose identity is unknown. */
         public Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
             this(id, first, next, bytes, attributes, false, null, null);
         }
 
-        /** Whether it was brought from another document, with all of its values before this sequence. */
+        /** Whether it is a copy of another document with all of its values before this sequence. */
         public boolean hasBrought(Description from, long sequence) {
             return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
         }
 
-        /** What a server is given with the document: its attributes, and which document it is a copy of. */
+        /**
+         * Returns the attributes to send with the document, including the identity of the document of which it is a
+         * copy.
+         */
         Map<String, Object> given() {
             Map<String, Object> given = new LinkedHashMap<>(attributes);
             if (identity != null) {
@@ -62,19 +65,19 @@ public interface Carrier extends MoveSteps, AutoCloseable {
             return next - first;
         }
 
-        /** The same without the values before a sequence. */
+        /** Returns the same document without the values before a sequence; estimates its bytes. */
         public Description from(long sequence) {
             long there =
                     bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
             return new Description(id, sequence, next, there, attributes, moving, identity, origin);
         }
 
-        /** The same without the values from a sequence on. */
+        /** Returns the same document without the values starting at a sequence. */
         public Description until(long sequence) {
             return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
 
-        /** An attribute as servers take it: a number in decimal digits, bytes as they are. */
+        /** Encodes an attribute for servers: a number in decimal digits, bytes unchanged. */
         public static byte[] encoded(Object attribute) {
             return attribute instanceof byte[] bytes
                     ? bytes
@@ -83,84 +86,84 @@ public interface Carrier extends MoveSteps, AutoCloseable {
     }
 
     /**
-     * The server that answers.
+     * The server at the other end.
      *
-     * @param run distinguishes this run of it from others; empty when it does not tell
+     * @param run identifies this run of the server; empty if it is unknown
      * @param incomplete whether it lists only some of its documents, because others are still only in its archive
      */
     record About(String run, boolean incomplete) {}
 
-    /** What the server is; nothing else must have been asked for. */
+    /** Returns the server's state; no reply may be pending. */
     About about();
 
     /**
-     * The names that come after others, of those that begin so; nothing else must have been asked for. A document that is
-     * there all the while is named once.
+     * Returns the next names with this prefix; no reply may be pending. A document that exists during the entire scan
+     * is named once.
      */
     Names scan(Names before, byte[] prefix);
 
-    /** Asks for {@link #description}. */
+    /** Requests the {@link #description}. */
     void askDescription(byte[] name);
 
-    /** What the document is; null when there is none. */
+    /** Returns the document's description, or null if it does not exist. */
     @Nullable
     Description description();
 
-    /** Asks for {@link #values}: all of a document, which must have some, in one answer. */
+    /** Requests all {@link #values} of a document, which must have some, in one reply. */
     void askValues(byte[] name, Description document);
 
     /**
-     * All values of a document.
+     * Returns all values of a document.
      *
-     * @throws ClientException when it is not what was described any more
+     * @throws ClientException if the document no longer matches its description
      */
     List<Value> values(Description document);
 
     /**
-     * Asks for a document to be created, all of it in one change; {@link #taken} receives the answer.
+     * Requests the creation of a complete document in one write; {@link #taken} receives the reply.
      *
-     * @param replaced of what it may take the place
+     * @param replaced the existing document that it may replace
      */
     void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced);
 
     /**
      * Waits until a document that {@link #askToTake} has sent is durable.
      *
-     * @throws ClientException when the server refuses it
+     * @throws ClientException if the server rejects it
      */
     void taken();
 
-    /** Begins a document that is sent in parts; returns its id, which the parts name. */
+    /** Begins a document that is sent in chunks; returns its id, which the chunks name. */
     long begin(byte[] name, Description document, Replaced replaced);
 
-    /** Sends a part of a document. */
+    /** Sends a chunk of a document. */
     void add(byte[] name, long id, long sequence, List<byte[]> values);
 
-    /** Makes a document visible that was sent in parts, and is whole. */
+    /** Makes a document visible whose chunks have all been sent. */
     void end(byte[] name, long id, long next);
 
     /**
-     * Brings a document up to date that was brought before.
+     * Updates a previously copied document.
      *
-     * @param document its id there; the sequence of its first value, and its attributes, as they are to be
-     * @param sequence of the first of the values, which are the document's next ones
+     * @param document its id at this server, and its new first sequence and attributes
+     * @param sequence of the first of the values, which are appended to the document
      */
     void goOn(byte[] name, Description document, long sequence, List<byte[]> values);
 
-    /** Deletes a document that was brought, if it is still the one of this id. */
+    /** Deletes a copied document, if it still has this id. */
     void delete(byte[] name, long id);
 
-    /** Takes back a document of which parts were sent. */
+    /** Discards a document whose chunks were sent only in part. */
     void abort(byte[] name, long id);
 
     /**
-     * Reads all values of a document, whatever its length, a few of them at a time.
+     * Reads all values of a document of any length, one page at a time.
      *
-     * @throws ClientException when it is not what was described any more; the values before that were passed on
+     * @throws ClientException if the document no longer matches its description; the values before that were passed on
      */
     void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
 
-    /** Disconnects, from any thread; whoever waits for an answer gets an exception. */
+    /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     void cut();
 
     @Override

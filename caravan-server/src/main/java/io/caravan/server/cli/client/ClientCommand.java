@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What all commands for a running server share. */
+/** The base of all commands for a running server. */
 @Command(
         showDefaultValues = true,
         sortOptions = false,
@@ -91,7 +91,7 @@ public abstract class ClientCommand implements Callable<Integer> {
         }
     }
 
-    /** The exit code when the reader of the output has closed it. */
+    /** Returns the exit code after the reader of the output has closed it. */
     private int ended() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
@@ -100,7 +100,7 @@ public abstract class ClientCommand implements Callable<Integer> {
         return ClientException.FAILED;
     }
 
-    /** Whether the command has nothing left to do when the reader of its output has closed it. */
+    /** Whether the command is complete when its output is closed. */
     protected boolean onlyReads() {
         return false;
     }
@@ -108,12 +108,12 @@ public abstract class ClientCommand implements Callable<Integer> {
     /**
      * Runs the command.
      *
-     * @throws ClientException when it fails
-     * @throws ServerConnection.LostException when the server cannot be reached
+     * @throws ClientException if it fails
+     * @throws ServerConnection.LostException if the server cannot be reached
      */
     protected abstract void run(Output output) throws IOException;
 
-    /** The exit code after a run that has not failed. */
+    /** Returns the exit code after a run without failure. */
     protected int exitCode() {
         return CommandLine.ExitCode.OK;
     }
@@ -127,10 +127,11 @@ public abstract class ClientCommand implements Callable<Integer> {
     }
 
     /**
-     * Ways to the host that leads, one for each group of the server's cluster. It is the server itself when that is alone, or
-     * leads the only group: where it was reached, its own address may not lead.
+     * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server that is alone, or
+     * leads the only group, is reached at the address of {@code --server}, because its own address may not be reachable
+     * from here.
      *
-     * @throws ClientException when a group has none that leads
+     * @throws ClientException if a group has no leader
      */
     protected final List<ServerConnection.Connector> leaders() throws IOException {
         ServerInfo info;
@@ -147,15 +148,15 @@ public abstract class ClientCommand implements Callable<Integer> {
                 .toList();
     }
 
-    /** What a command does in each group of a cluster. */
+    /** An action in each Raft group of a cluster. */
     protected interface InGroup {
         void run(ServerConnection leader) throws IOException;
     }
 
     /**
-     * Does something at each of {@link #leaders}.
+     * Runs an action at each of the {@link #leaders}.
      *
-     * @throws ClientException when a group has none that leads; nothing was done then
+     * @throws ClientException if a group has no leader; no action was run then
      */
     protected final void inEachGroup(InGroup action) throws IOException {
         for (ServerConnection.Connector leader : leaders()) {
@@ -170,17 +171,17 @@ public abstract class ClientCommand implements Callable<Integer> {
         return other.carrier(connectionOptions, console.environment());
     }
 
-    /** Connects to the server, over HTTP if that is where it is said to be, with the same timeout. */
+    /** Connects to the source server, over HTTP if its address says so, with the same timeout. */
     protected final Carrier carrierFrom(SourceServer source) throws IOException {
         Carrier carrier = source.carrier(connectionOptions, console.environment());
         return carrier == null ? new RespCarrier(this::connect) : carrier;
     }
 
     /**
-     * Checks that the source lists all documents: over RESP, a host of a cluster lists those of its own group, and a
-     * server that fetches documents from its archive when they are asked for lists those that it has fetched.
+     * Checks that the source lists all documents. Over RESP, a node of a cluster lists only those of its own Raft
+     * group. A server that fetches documents from its archive on demand lists only the fetched ones.
      *
-     * @throws ClientException when there are others
+     * @throws ClientException if documents may be missing
      */
     protected final void requireAllListed(SourceServer source) throws IOException {
         if (!source.isNamed() && leaders().size() > 1) {
@@ -194,12 +195,12 @@ public abstract class ClientCommand implements Callable<Integer> {
     }
 
     /**
-     * Checks that a server has all of its documents, and so lists all.
+     * Checks that a server has, and therefore lists, all of its documents.
      *
-     * @throws ClientException when some may be only in its archive
+     * @throws ClientException if some may be only in its archive
      */
     protected static void requireComplete(Carrier carrier) {
-        // What the server says of it is as new as its last list.
+        // The state that the server reports is as recent as its last scan.
         carrier.scan(Documents.Names.before(), new byte[0]);
         if (carrier.about().incomplete()) {
             throw ClientException.otherState("the server lists only those of its documents that it has fetched from its"
@@ -208,17 +209,17 @@ public abstract class ClientCommand implements Callable<Integer> {
         }
     }
 
-    /** Connects to a Redis, with the same timeout. */
+    /** Connects to a Redis server, with the same timeout. */
     protected final RedisConnection connectTo(ImportSource redis) throws IOException {
         return redis.connect(connectionOptions, console.environment());
     }
 
-    /** Requests over HTTP to a server of streams, with the same timeout. */
+    /** Returns a link to a Durable Streams server over HTTP, with the same timeout. */
     protected final HttpLink linkTo(ImportSource streams) throws IOException {
         return streams.link(connectionOptions, console.environment());
     }
 
-    /** The server's pages over HTTP, at this port of its host. */
+    /** Returns the server's pages over HTTP, at this port of its host. */
     protected final HttpPages pages(int port) throws IOException {
         return connectionOptions.pages(console.environment(), port);
     }
@@ -227,7 +228,7 @@ public abstract class ClientCommand implements Callable<Integer> {
         return new Documents(connect());
     }
 
-    /** Prints one result: as text, or as an object of JSON. */
+    /** Prints one result, as text or as a JSON object. */
     protected final void print(Output output, String line, Output.Fields fields) throws IOException {
         if (json()) {
             output.object(fields);
@@ -257,13 +258,13 @@ public abstract class ClientCommand implements Callable<Integer> {
         }
     }
 
-    /** A value that must be present. */
+    /** Returns a value that must be present. */
     protected final <T> T given(@Nullable T value, String otherwise) {
         check(value != null, otherwise);
         return Objects.requireNonNull(value);
     }
 
-    /** An option's number, checked, or {@code otherwise} when it is absent. */
+    /** Returns the number of an option after checking it, or {@code otherwise} if it is absent. */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be " + least + " or more");
         return given == null ? otherwise : given;

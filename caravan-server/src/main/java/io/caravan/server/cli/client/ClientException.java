@@ -2,11 +2,14 @@ package io.caravan.server.cli.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** A command failed. The message says why, and what to do. */
+/** The failure of a command. The message states the cause and the remedy. */
 public final class ClientException extends RuntimeException {
     /** The exit code of a failure: no server, no permission, no space. */
     public static final int FAILED = 1;
-    /** The exit code when the document is in another state than expected (missing, longer, closed, trimmed), or its space is full. */
+    /**
+     * The exit code if the document is in another state than expected (missing, longer, closed, trimmed), or its space
+     * is full.
+     */
     public static final int OTHER_STATE = 3;
 
     private static final long serialVersionUID = 1L;
@@ -42,12 +45,12 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, cause);
     }
 
-    /** The document is at another server, which the message names. */
+    /** Reports that the document is at another server, which the message names. */
     static ClientException moved(String message) {
         return new ClientException(OTHER_STATE, message, null, true, 0);
     }
 
-    /** The document's space is written to faster than it allows. */
+    /** Reports that writes exceed the rate limit of the document's space. */
     static ClientException tooFast(String message, long waitMillis) {
         return new ClientException(OTHER_STATE, message, null, false, Math.max(1, waitMillis));
     }
@@ -56,12 +59,12 @@ public final class ClientException extends RuntimeException {
         return otherState("there is no document '" + name + "'");
     }
 
-    /** The same problem, with more details. */
+    /** Returns the same problem with more details. */
     ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 
-    /** Whether the document is in another state than expected, and others may do. */
+    /** Whether this document is in another state than expected, so that other documents may succeed. */
     public boolean isOtherState() {
         return exitCode == OTHER_STATE;
     }
@@ -71,7 +74,7 @@ public final class ClientException extends RuntimeException {
         return moved;
     }
 
-    /** In how many milliseconds the same request may be taken; 0 for any refusal that time does not change. */
+    /** Returns the milliseconds after which the request may succeed; 0 if waiting does not help. */
     public long waitMillis() {
         return waitMillis;
     }

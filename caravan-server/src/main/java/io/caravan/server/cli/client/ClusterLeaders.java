@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Where the hosts are that lead the groups of a cluster, by what one of its hosts says in {@code INFO}. */
+/** Finds the leaders of a cluster's Raft groups in the {@code INFO} of one of its nodes. */
 final class ClusterLeaders {
     private static final String SLOTS = "cluster_slots_";
     private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
@@ -15,9 +15,9 @@ final class ClusterLeaders {
     private ClusterLeaders() {}
 
     /**
-     * One address for each group; none of a server that is alone.
+     * Returns one address per Raft group; none for a single server.
      *
-     * @throws ClientException when a group has none that leads
+     * @throws ClientException if a group has no leader
      */
     static List<HostPort> of(ServerInfo info) {
         List<HostPort> leaders = new ArrayList<>();

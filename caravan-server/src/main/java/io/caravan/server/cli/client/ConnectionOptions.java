@@ -25,7 +25,10 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 
-/** The server's address and the user. A password is never an option: other users of the machine see command lines. */
+/**
+ * Options for the server's address and the user. A password is never an option, because other users of the machine see
+ * command lines.
+ */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ConnectionOptions {
     /** Places these options after the command's own in help. */
@@ -78,17 +81,17 @@ final class ConnectionOptions {
     private int timeoutSeconds;
 
     /**
-     * Connects.
+     * Connects to the server.
      *
-     * @throws ParameterException when the options contradict each other
-     * @throws IOException when a file cannot be read
-     * @throws ServerConnection.LostException when the server cannot be reached
+     * @throws ParameterException if the options contradict each other
+     * @throws IOException if a file cannot be read
+     * @throws ServerConnection.LostException if the server cannot be reached
      */
     ServerConnection connect(Map<String, String> environment) throws IOException {
         return connect(environment, own());
     }
 
-    /** Connects as {@link #connect(Map)} does, as the same user, to another host of the server's cluster. */
+    /** Connects like {@link #connect(Map)}, as the same user, to another node of the server's cluster. */
     ServerConnection connect(Map<String, String> environment, HostPort host) throws IOException {
         return connect(environment, own(host));
     }
@@ -104,8 +107,8 @@ final class ConnectionOptions {
     /**
      * A server, and the user there.
      *
-     * @param variable the environment variable that may have the password
-     * @param prefix what the names of the options begin with
+     * @param variable the environment variable that may contain the password
+     * @param prefix the prefix of the options' names
      */
     record Target(
             HostPort address,
@@ -114,7 +117,7 @@ final class ConnectionOptions {
             String variable,
             String prefix) {}
 
-    /** Connects as {@link #connect(Map)} does, to another server. */
+    /** Connects like {@link #connect(Map)}, to another server. */
     ServerConnection connect(Map<String, String> environment, Target target) throws IOException {
         checkTimeout();
         DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
@@ -143,10 +146,10 @@ final class ConnectionOptions {
     }
 
     /**
-     * Connects to a Redis, with the same timeout.
+     * Connects to a Redis server, with the same timeout.
      *
-     * @param passwordFile has the password, rather than the environment or the address
-     * @param authorities to trust instead of Java's defaults, if the address asks for TLS
+     * @param passwordFile the file with the password; overrides the environment and the address
+     * @param authorities to trust instead of Java's defaults, if the address requires TLS
      */
     RedisConnection connect(
             Map<String, String> environment,
@@ -172,9 +175,9 @@ final class ConnectionOptions {
     }
 
     /**
-     * The server's pages over HTTP, on the same host, for the same user; nothing is sent yet.
+     * Returns the server's pages over HTTP, on the same host and for the same user; sends nothing yet.
      *
-     * @throws IOException when a file cannot be read
+     * @throws IOException if a file cannot be read
      */
     HttpPages pages(Map<String, String> environment, int port) throws IOException {
         boolean secure = tls || tlsAuthorities != null;
@@ -183,11 +186,11 @@ final class ConnectionOptions {
     }
 
     /**
-     * Requests over HTTP to a server, with the same timeout; nothing is sent yet.
+     * Returns a link to a server over HTTP, with the same timeout; sends nothing yet.
      *
      * @param target the user there; its password is the token
-     * @param authorities to trust instead of Java's defaults, if the address asks for TLS
-     * @throws IOException when a file cannot be read
+     * @param authorities to trust instead of Java's defaults, if the address requires TLS
+     * @throws IOException if a file cannot be read
      */
     HttpLink link(Map<String, String> environment, URI base, Target target, @Nullable Path authorities)
             throws IOException {
@@ -201,13 +204,13 @@ final class ConnectionOptions {
     }
 
     /**
-     * Documents of a server over HTTP, with the same timeout; nothing is sent yet.
+     * Returns access to a server's documents over HTTP, with the same timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
-     * @param variable the environment variable that may have the token
-     * @param prefix what the names of the options begin with
-     * @throws IllegalArgumentException when the address is another one; the message does not quote it, as it may hold a
-     *     password
+     * @param variable the environment variable that may contain the token
+     * @param prefix the prefix of the options' names
+     * @throws IllegalArgumentException if the address has another form; the message does not quote it, because it may
+     *     contain a password
      */
     Carrier carrier(
             Map<String, String> environment,
@@ -240,7 +243,7 @@ final class ConnectionOptions {
         }
     }
 
-    /** The password without its line end, or null when there is none. */
+    /** Returns the password without its line end, or null if none is given. */
     private char @Nullable [] password(Map<String, String> environment, Target target) throws IOException {
         String variable = environment.get(target.variable());
         Path file = target.passwordFile();

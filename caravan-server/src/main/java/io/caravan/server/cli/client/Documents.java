@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
-/** The server's documents, over one connection; every method waits for the answer. */
+/** Accesses the server's documents over one connection; every method waits for the reply. */
 public final class Documents implements AutoCloseable {
-    /** About how many bytes of values one answer holds; no more are in memory. */
+    /** The approximate number of value bytes in one reply; memory holds no more. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** Limits an answer even of short values, because longer ones may follow. */
+    /** The maximum number of values in a reply, even of short ones, because longer ones may follow. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
@@ -30,14 +30,14 @@ public final class Documents implements AutoCloseable {
         this.connection = connection;
     }
 
-    /** A command of Caravan's, which the client library does not have, for a document. */
+    /** Creates a Caravan command for a document; the client library does not have these commands. */
     static CommandArguments caravan(String verb, byte[] name) {
         byte[] raw = ("CARAVAN." + verb).getBytes(US_ASCII);
         return new CommandArguments(() -> raw).add(name);
     }
 
     /**
-     * Where values are.
+     * A range of values.
      *
      * @param first sequence of the first one
      * @param next sequence after that of the last one
@@ -53,7 +53,7 @@ public final class Documents implements AutoCloseable {
      * @param bytes total length of the values, without those that a fork shares with its source
      */
     public record Document(long id, long first, long next, long bytes) {
-        /** How many values to request in one answer, by their mean length; 1 when it is unknown. */
+        /** Returns the number of values to request in one reply, from their mean length; 1 if it is unknown. */
         int pageValues() {
             if (bytes == 0) {
                 return 1;
@@ -66,7 +66,7 @@ public final class Documents implements AutoCloseable {
     /**
      * Names of documents.
      *
-     * @param cursor where to continue, 0 when these were the last ones
+     * @param cursor the position to continue from; 0 if these were the last ones
      */
     public record Names(byte[] cursor, List<byte[]> names) {
         private static final byte[] START = {'0'};
@@ -81,24 +81,27 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Values that follow each other.
+     * Consecutive values.
      *
      * @param next sequence to continue from
-     * @param end whether nothing will ever follow
-     * @param id the document's id, see {@link Document}; empty when there is no document
+     * @param end whether the document is closed, so that no values will follow
+     * @param id the document's id, see {@link Document}; empty if the document does not exist
      */
     record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
     /** A value and its sequence. */
     public record Value(long sequence, byte[] bytes) {}
 
-    /** A document's fields, by the server's names: text, numbers, booleans, null. Null when there is no document. */
+    /**
+     * Returns a document's fields, by the server's names: text, numbers, booleans, null. Returns null if it does not
+     * exist.
+     */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
         return ServerConnection.fields(connection.call(caravan("INFO", name)));
     }
 
-    /** The document of a name; null when there is none. */
+    /** Returns the document of a name, or null if it does not exist. */
     @Nullable
     Document find(byte[] name) {
         Map<String, @Nullable Object> info = info(name);
@@ -123,8 +126,8 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * An append returns a list's length, not its sequences. A trim that drops nothing returns the first one, and the
-     * transaction keeps other changes from coming between the two.
+     * Appends values and returns their sequences. An append returns only the list's length, and a trim that removes
+     * nothing returns the first sequence. The transaction prevents other writes between the two.
      */
     private Sequences append(byte[] name, List<byte[]> values) {
         connection.send(new CommandArguments(Command.MULTI));
@@ -148,11 +151,12 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Reads a range of any length in pages. Several pages are requested ahead, so that the round trip counts once, not
-     * for each page. They wait in the server and in the sockets; only one is in memory.
+     * Reads a range of any length in pages. Requests several pages ahead, so that only one round trip counts instead of
+     * one for each page. They wait in the server and in the sockets; only one is in memory.
      *
-     * @param document whose values they must be
-     * @throws ClientException when the document is trimmed or deleted meanwhile; the values before that were passed on
+     * @param document the document that must contain the values
+     * @throws ClientException if the document is trimmed or deleted in the meantime; the values before that were passed
+     *     on
      */
     public void read(byte[] name, Document document, long from, long to, Sink sink) throws IOException {
         int pageValues = document.pageValues();
@@ -178,7 +182,7 @@ public final class Documents implements AutoCloseable {
         }
     }
 
-    /** Waits for values; returns none when the time is over. */
+    /** Waits for values; returns none after a timeout. */
     Page await(byte[] name, long from, long count, int blockMillis) {
         return page(connection.callBlocking(read(name, from, count).add("BLOCK").add(blockMillis), blockMillis));
     }
@@ -203,20 +207,20 @@ public final class Documents implements AutoCloseable {
         return new Value(number(pair.get(0)), (byte[]) Objects.requireNonNull(pair.get(1)));
     }
 
-    /** Drops the values before a sequence, and returns the first one retained; empty when there is no document. */
+    /** Trims the values before a sequence, and returns the first one retained; empty if the document does not exist. */
     OptionalLong trim(byte[] name, long to) {
         Object first = connection.call(caravan("TRIM", name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
     }
 
     /**
-     * The last archived generation of a document.
+     * The latest archived generation of a document.
      *
-     * @param uploaded false when nothing had changed since it was archived
+     * @param uploaded false if the document had not changed since it was archived
      */
     public record ArchivedDocument(long generation, long first, long next, boolean uploaded) {}
 
-    /** Has the server archive a document; takes as long as the archive does. */
+    /** Archives a document on the server; takes as long as the archive does. */
     public ArchivedDocument archive(byte[] name) {
         Map<String, @Nullable Object> answer = Objects.requireNonNull(
                 ServerConnection.fields(connection.callBlocking(caravan("ARCHIVE", name), MAX_ARCHIVE_MILLIS)));
@@ -235,7 +239,7 @@ public final class Documents implements AutoCloseable {
      */
     public record RestoredDocument(long first, long next, long added, long generation) {}
 
-    /** Has the server restore a document from its archive; takes as long as the archive does. */
+    /** Restores a document on the server from its archive; takes as long as the archive does. */
     public RestoredDocument restore(byte[] name, OptionalLong generation, byte @Nullable [] as) {
         CommandArguments restore = caravan("RESTORE", name);
         if (generation.isPresent()) {
@@ -260,7 +264,7 @@ public final class Documents implements AutoCloseable {
         connection.call(delete);
     }
 
-    /** The names that come after others. */
+    /** Returns the next names of a scan. */
     public Names scan(Names before, byte @Nullable [] pattern) {
         CommandArguments scan = new CommandArguments(Command.SCAN)
                 .add(before.cursor())
@@ -275,7 +279,7 @@ public final class Documents implements AutoCloseable {
         return new Names((byte[]) Objects.requireNonNull(answer.get(0)), names);
     }
 
-    /** The server's status: sections of lines {@code name:value}. */
+    /** Returns the server's status: sections of lines {@code name:value}. */
     String status() {
         return text(connection.call(new CommandArguments(Command.INFO)));
     }

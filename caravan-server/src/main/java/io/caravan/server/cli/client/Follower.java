@@ -12,14 +12,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives a document's values as they are appended, and reconnects when it must. It always requests the next sequence,
- * so that no value is lost or repeated, and it checks the document's id, so that it does not continue with another
- * document of the same name.
+ * Receives a document's values as they are appended, and reconnects if necessary. It always requests the next sequence,
+ * so no value is lost or repeated. It checks the document's id, so it does not continue with another document of the
+ * same name.
  *
  * <p>One thread follows; another may {@link #stop} it.
  */
 final class Follower {
-    /** After this time without a value it sends another request, and so notices a connection that is dead. */
+    /** The maximum wait for a value before the next request, which detects a dead connection. */
     private static final int BLOCK_MILLIS = 20_000;
 
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -43,16 +43,16 @@ final class Follower {
     private boolean lost;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-    /** Makes connections. */
+    /** Opens connections. */
     interface Connector {
         ServerConnection connect() throws IOException;
     }
 
     /**
-     * A follower.
+     * Creates a follower.
      *
-     * @param next where to start; empty for after the last value
-     * @param count how many values to take
+     * @param next the first sequence to receive; empty to start after the last value
+     * @param count the number of values to receive
      * @param messages receives messages for the user
      */
     Follower(Connector connector, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
@@ -67,8 +67,8 @@ final class Follower {
      * Follows until the document is closed, {@code count} values were received, or it is stopped.
      *
      * @param output is flushed before each wait
-     * @throws ServerConnection.LostException when it cannot connect at first
-     * @throws ClientException when the document was trimmed or deleted before its values were received
+     * @throws ServerConnection.LostException if the first connection attempt fails
+     * @throws ClientException if the document was trimmed or deleted before its values were received
      */
     void follow(Documents.Sink sink, Flushable output) throws IOException {
         boolean done = false;
@@ -103,7 +103,7 @@ final class Follower {
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 
-    /** Follows over one connection; returns whether there is nothing more to come. */
+    /** Follows over one connection; returns whether no more values will follow. */
     private boolean follow(Documents documents, Documents.Sink sink, Flushable output) throws IOException {
         Document document = documents.find(name);
         begin(document);
@@ -120,7 +120,8 @@ final class Follower {
                 return true;
             }
             if (page.values().size() == pageValues) {
-                // Reads all that has arrived meanwhile at once: page by page is slow when there is much.
+                // Reads everything that has arrived in the meantime at once, because page by page is slow for large
+                // amounts.
                 catchUp(documents, documents.find(name), sink);
             }
         }
@@ -145,7 +146,7 @@ final class Follower {
         id = found;
     }
 
-    /** Reads the values present; a request for trimmed ones will fail. */
+    /** Reads the values present. If the next value has been trimmed, leaves the failure to the next request. */
     private void catchUp(Documents documents, @Nullable Document document, Documents.Sink sink) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();

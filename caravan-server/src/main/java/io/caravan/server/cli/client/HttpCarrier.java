@@ -43,26 +43,27 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents of a server over HTTP. What is asked for ahead goes over several connections at the same time. A request that
- * only reads is sent again when the server is busy or away; one that changes something is not, because it may have been
- * done.
+ * Accesses documents of a server over HTTP. Requests that are sent ahead use several connections at the same time. A
+ * read is retried if the server is busy or unreachable. A write is not, because it may have been executed.
  */
 public final class HttpCarrier implements Carrier {
     private static final int CONNECTIONS = 8;
-    /** A page has some 256 KiB of values, or one; this bounds what is taken from whatever answers. */
+    /**
+     * The maximum response. A page contains about 256 KiB of values, or one value; an untrusted server could send more.
+     */
     private static final int MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
     private static final int MAX_LIMIT = 1_000;
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
-    /** The longest value is longer in Base64 than what Jackson takes by default. */
+    /** The longest value in Base64 exceeds Jackson's default limit. */
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_ANSWER_BYTES)
                     .build())
             .build());
-    /** Codes of problems that say that the document is in another state than the request expects. */
+    /** Problem codes for a document in another state than the request expects. */
     private static final Set<String> OTHER_STATES = Set.of(
             ("exists gone closed restoring changed_meanwhile sequence_conflict offset_trimmed offset_beyond_tail reserved"
                             + " too_large over_quota not_json has_forks moving")
@@ -76,9 +77,9 @@ public final class HttpCarrier implements Carrier {
     private final Queue<Future<?>> asked = new ArrayDeque<>();
 
     /**
-     * Nothing is sent yet.
+     * Creates a carrier; sends nothing yet.
      *
-     * @param whereToken where the token comes from, to say so when it is wrong
+     * @param whereToken the source of the token, for messages about a wrong one
      */
     HttpCarrier(HttpLink link, String whereToken, Retries.Pause pause) {
         this.link = link;
@@ -98,7 +99,7 @@ public final class HttpCarrier implements Carrier {
         return new ServerConnection.LostException("the connection to " + link.base() + " was cut", cut);
     }
 
-    /** Waits for the answer to the oldest request. */
+    /** Waits for the response to the oldest request. */
     private @Nullable Object answer() {
         try {
             return asked.remove().get();
@@ -225,7 +226,7 @@ public final class HttpCarrier implements Carrier {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // askValues has asked for it
+    @SuppressWarnings("unchecked") // askValues has submitted this type
     public List<Value> values(Description document) {
         return (List<Value>) Objects.requireNonNull(answer());
     }
@@ -351,7 +352,7 @@ public final class HttpCarrier implements Carrier {
         }
     }
 
-    /** Reads; null when there is no document. */
+    /** Reads; returns null if the document does not exist. */
     private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
         return read(path(endpoint, name) + query);
     }
@@ -388,7 +389,7 @@ public final class HttpCarrier implements Carrier {
         return body.path("code").asText();
     }
 
-    /** The answer, unless it is a refusal. */
+    /** Returns the response body, or throws if it is a rejection. */
     private JsonNode accepted(HttpLink.Answer answer, JsonNode body) {
         int status = answer.status();
         if (status == OK && body.isObject()) {

@@ -18,8 +18,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HTTP requests to one server. Follows no redirect and takes no proxy, so that the token goes to this server alone. Of an
- * answer's body some 16 KiB are in memory. For one thread.
+ * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that the token goes to this server
+ * alone. About 16 KiB of a response body are in memory. Thread-safe; each response is for one thread.
  */
 public final class HttpLink {
     private final HttpClient client;
@@ -28,12 +28,12 @@ public final class HttpLink {
     private final Duration timeout;
 
     /**
-     * An answer, whose body is still to be read, and which must be closed.
+     * A response, whose body is still to be read, and which must be closed.
      *
-     * @param body fails when nothing more comes in time, or the connection is lost before its end
+     * @param body fails if no data arrives in time, or the connection is lost before its end
      */
     public record Answer(int status, HttpHeaders headers, InputStream body) implements Closeable {
-        /** The header's first value, or null. */
+        /** Returns the header's first value, or null. */
         public @Nullable String header(String name) {
             return headers.firstValue(name).orElse(null);
         }
@@ -45,11 +45,11 @@ public final class HttpLink {
     }
 
     /**
-     * Requests below an address; nothing is sent yet.
+     * Creates a link to a base address; sends nothing yet.
      *
-     * @param authorities whom to trust, or null for Java's defaults
-     * @param token what the server knows the user by, or null
-     * @param timeout how long the server may take to connect, until its answer begins, and between two parts of it
+     * @param authorities the certificate authorities to trust, or null for Java's defaults
+     * @param token the user's bearer token, or null
+     * @param timeout the maximum time to connect, until the response begins, and between two parts of it
      */
     public HttpLink(URI base, @Nullable SSLContext authorities, @Nullable String token, Duration timeout) {
         HttpClient.Builder builder = HttpClient.newBuilder()
@@ -66,18 +66,18 @@ public final class HttpLink {
         this.timeout = timeout;
     }
 
-    /** The address that paths are appended to, without a slash at its end. */
+    /** Returns the base address of all paths, without a trailing slash. */
     public String base() {
         return base;
     }
 
     /**
-     * Sends a request and waits until its answer begins.
+     * Sends a request and waits until its response begins.
      *
-     * @param path with a slash at its start, and with the query
-     * @param withToken whether the server is told who the user is
-     * @param headers names and values in turn
-     * @throws IOException when the server cannot be reached, or does not answer in time; the message says which
+     * @param path with a leading slash, and with the query
+     * @param withToken whether to authenticate
+     * @param headers alternating names and values
+     * @throws IOException if the server cannot be reached, or does not respond in time; the message states which
      */
     public Answer send(String method, String path, byte[] body, boolean withToken, String... headers)
             throws IOException {

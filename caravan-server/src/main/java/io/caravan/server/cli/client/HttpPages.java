@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 
-/** A server's pages over HTTP: those that tell of the server. For one thread. */
+/** Reads a server's pages about itself over HTTP. For one thread. */
 public final class HttpPages {
     private static final int OK = 200;
     private static final int MAX_BYTES = 8 * 1024 * 1024;
@@ -12,7 +12,7 @@ public final class HttpPages {
     private final HttpLink link;
     private boolean known;
 
-    /** An answer: its status, and its body. */
+    /** A response: its status, and its body. */
     public record Page(int status, byte[] body) {}
 
     HttpPages(HttpLink link) {
@@ -20,10 +20,11 @@ public final class HttpPages {
     }
 
     /**
-     * Fetches a page. Before the token is sent for the first time, whoever answers must have said that it is a server of
-     * ours: the port may be another program's.
+     * Fetches a page. Before the first use of the token, checks that the port belongs to a Caravan server and not to
+     * another program.
      *
-     * @throws IOException when nobody answers in time, or another program, or with more than {@value #MAX_BYTES} bytes
+     * @throws IOException if no server responds in time, the response is from another program, or it exceeds
+     *     {@value #MAX_BYTES} bytes
      */
     public Page get(String path) throws IOException {
         if (!known) {

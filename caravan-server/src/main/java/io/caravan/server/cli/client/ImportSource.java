@@ -14,8 +14,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The address of a server of another kind, and the user there; a mixin for commands that bring a Redis's lists from it, or
- * streams over HTTP.
+ * The address of a server of another kind, and the user there. A mixin for commands that import Redis lists, or streams
+ * over HTTP.
  */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ImportSource {
@@ -58,7 +58,7 @@ public final class ImportSource {
         return url != null;
     }
 
-    /** Whether they are streams over HTTP. */
+    /** Whether the source serves streams over HTTP. */
     public boolean isHttp() {
         return HTTP.contains(String.valueOf(url).split(":", 2)[0]);
     }
@@ -84,7 +84,9 @@ public final class ImportSource {
         return base.getPort() >= 0 ? base.getPort() : base.getScheme().equals("https") ? HTTPS_PORT : HTTP_PORT;
     }
 
-    /** The address as it was given; what is wrong with it is told without quoting it, as it may hold a password. */
+    /**
+     * Returns the given address. The message about an invalid one does not quote it, because it may contain a password.
+     */
     private URI httpAddress() {
         try {
             URI base = new URI(String.valueOf(url));
@@ -95,7 +97,7 @@ public final class ImportSource {
                 return base;
             }
         } catch (URISyntaxException unfit) {
-            // Told below.
+            // Reported below.
         }
         throw new ParameterException(
                 spec.commandLine(),

@@ -6,7 +6,10 @@ import io.caravan.server.cli.client.Documents.Sink;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads documents of any length, over a connection of its own: after a failure it is useless, and another is opened. */
+/**
+ * Reads documents of any length over a separate connection. Closes it after a failure, and opens another for the next
+ * read.
+ */
 final class LongReader implements AutoCloseable {
     private final ServerConnection.Connector connector;
     private volatile @Nullable ServerConnection connection;
@@ -20,7 +23,7 @@ final class LongReader implements AutoCloseable {
     /**
      * Reads all values of a document.
      *
-     * @throws ClientException when it is not what was described any more; the values before that were passed on
+     * @throws ClientException if the document no longer matches its description; the values before that were passed on
      */
     void read(byte[] name, Description document, Sink sink) throws IOException {
         if (documents == null) {
@@ -43,7 +46,7 @@ final class LongReader implements AutoCloseable {
         }
     }
 
-    /** Disconnects for good, from any thread. */
+    /** Disconnects for good; callable from any thread. */
     void cut() {
         cut = true;
         ServerConnection current = connection;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The address of a second server, and the user there; a mixin for commands that bring documents to it. */
+/** The address of a second server, and the user there. A mixin for commands that copy documents to it. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class OtherServer {
     private static final String PASSWORD_VARIABLE = "CARAVAN_TO_PASSWORD";
@@ -43,7 +43,7 @@ public final class OtherServer {
                     "With https://: certificates (PEM) of the authorities to trust there instead of Java's defaults.")
     private @Nullable Path authorities;
 
-    /** The address as it was given, without a slash at its end. */
+    /** Returns the given address without a trailing slash. */
     public String address() {
         return address.replaceFirst("/\\z", "");
     }
@@ -61,7 +61,7 @@ public final class OtherServer {
                     HostPort.parse(address), user, passwordFile, PASSWORD_VARIABLE, "--to-");
             return new RespCarrier(() -> options.connect(environment, target));
         } catch (IllegalArgumentException unfit) {
-            // A URL is not quoted, as it may hold a password.
+            // A URL is not quoted, because it may contain a password.
             throw new ParameterException(
                     spec.commandLine(),
                     "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT"

@@ -8,11 +8,11 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a Redis is, and who a client is there: {@code redis://[user:password@]HOST:PORT[/DB]}, with TLS {@code rediss://}.
- * It never prints the password.
+ * The address of a Redis server, and the user there: {@code redis://[user:password@]HOST:PORT[/DB]}, with TLS
+ * {@code rediss://}. Its text form omits the password.
  *
  * @param user null for Redis's default user
- * @param password null when none was given
+ * @param password null if none is given
  */
 record RedisAddress(
         HostPort address,
@@ -24,16 +24,16 @@ record RedisAddress(
     private static final int DEFAULT_PORT = 6379;
 
     /**
-     * Reads an address.
+     * Parses an address.
      *
-     * @throws IllegalArgumentException when the text is not one; the message does not quote it
+     * @throws IllegalArgumentException if the text is invalid; the message does not quote it
      */
     static RedisAddress parse(String text) {
         URI uri;
         try {
             uri = new URI(text);
         } catch (URISyntaxException unfit) {
-            // Without its cause, which quotes the password.
+            // Omits the cause, which quotes the password.
             throw new IllegalArgumentException("is not " + FORM);
         }
         boolean tls = "rediss".equals(uri.getScheme());
@@ -57,7 +57,7 @@ record RedisAddress(
     }
 
     private static @Nullable String part(String encoded) {
-        // A plus is itself here, and not a space.
+        // A plus is literal here, not a space.
         return encoded.isEmpty() ? null : URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 

@@ -33,19 +33,23 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Redis, which need not be trusted: requests are sent, and the parts of their answers are taken in the
- * same order, each as what it must be. Of an answer some 64 KiB are in memory, or one value, whose greatest length is the
- * caller's. For one thread. An error is that of its request alone where {@link #NO_LIST} says so; after any exception the
- * connection is useless.
+ * A connection to a Redis server, which is not trusted. Requests are sent, and the parts of their replies are received
+ * in the same order, each checked for its expected type. About 64 KiB of a reply are in memory, or one value, whose
+ * maximum length the caller sets. For one thread.
+ *
+ * <p>An error that is returned as {@link #NO_LIST} concerns its request alone; after any exception the connection is
+ * unusable.
  */
 public final class RedisConnection implements AutoCloseable {
-    /** In the place of a number: the name is not that of a list. */
+    /** Returned instead of a number if the name is not that of a list. */
     public static final long NO_LIST = Long.MIN_VALUE;
 
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int MAX_LINE_BYTES = 4096;
     private static final int KEPT_BYTES = 64;
-    /** Strings come in pieces as they are received; so many bytes without a piece are a line that does not end. */
+    /**
+     * Strings arrive in pieces as they are received. More bytes without a piece than this are a line without an end.
+     */
     private static final int MAX_BYTES_OF_NOTHING = 2 * CHUNK_BYTES;
 
     private final RedisAddress address;
@@ -58,10 +62,10 @@ public final class RedisConnection implements AutoCloseable {
     private final byte[] chunk = new byte[CHUNK_BYTES];
 
     /**
-     * A string of bytes.
+     * A byte string.
      *
      * @param length its length
-     * @param bytes all of it, or the beginning of one that is longer than was asked for
+     * @param bytes all of it, or the start of a string that exceeds the requested maximum
      */
     public record Bulk(long length, byte[] bytes) {
         public boolean isWhole() {
@@ -80,9 +84,9 @@ public final class RedisConnection implements AutoCloseable {
     /**
      * Connects, and logs in.
      *
-     * @param tls null without TLS
-     * @throws ServerConnection.LostException when it cannot be reached, or has not answered in time
-     * @throws ClientException when it refuses the user or the database
+     * @param tls null to connect without TLS
+     * @throws ServerConnection.LostException if the server cannot be reached, or does not reply in time
+     * @throws ClientException if the server rejects the user or the database
      */
     static RedisConnection open(RedisAddress address, @Nullable SSLSocketFactory tls, int timeoutSeconds) {
         Socket socket = new Socket();
@@ -136,7 +140,7 @@ public final class RedisConnection implements AutoCloseable {
         return text.getBytes(UTF_8);
     }
 
-    /** Sends a request, or keeps it until the next answer is waited for. */
+    /** Sends a request, or buffers it until the next wait for a reply. */
     public void send(String command, byte[]... words) {
         try {
             out.write(("*" + (words.length + 1) + "\r\n").getBytes(US_ASCII));
@@ -156,7 +160,7 @@ public final class RedisConnection implements AutoCloseable {
         out.write('\n');
     }
 
-    /** Takes a number; {@link #NO_LIST} when the name is not that of a list. */
+    /** Receives a number; {@link #NO_LIST} if the name is not that of a list. */
     public long integer() {
         Object part = next();
         if (isNoList(part)) {
@@ -168,7 +172,7 @@ public final class RedisConnection implements AutoCloseable {
         throw unexpected("a number", part);
     }
 
-    /** Takes a short text. */
+    /** Receives a short text. */
     public String text() {
         Object part = next();
         if (part instanceof SimpleStringRedisMessage text) {
@@ -178,10 +182,10 @@ public final class RedisConnection implements AutoCloseable {
     }
 
     /**
-     * Takes the beginning of an array, whose parts follow.
+     * Receives the start of an array, whose parts follow.
      *
-     * @param most number of parts that it may have
-     * @return the number of its parts; -1 when there is no array; {@link #NO_LIST} when the name is not that of a list
+     * @param most the maximum number of parts
+     * @return the number of its parts; -1 for a null array; {@link #NO_LIST} if the name is not that of a list
      */
     public long array(long most) {
         Object part = next();
@@ -198,11 +202,11 @@ public final class RedisConnection implements AutoCloseable {
         throw unexpected("an array", part);
     }
 
-    /** Takes a string of bytes; of one that is longer than this only the beginning is kept. */
+    /** Receives a byte string; keeps only the start if it exceeds the maximum. */
     public Bulk bulk(int maxBytes) {
         Object part = next();
         if (part instanceof FullBulkStringRedisMessage whole && !whole.isNull()) {
-            // Any that is not empty comes in pieces.
+            // Every string that is not empty arrives in pieces.
             whole.release();
             return new Bulk(0, new byte[0]);
         }
@@ -291,7 +295,7 @@ public final class RedisConnection implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException alreadyGone) {
-            // Nothing is lost with it.
+            // Closing has no other effect.
         }
     }
 

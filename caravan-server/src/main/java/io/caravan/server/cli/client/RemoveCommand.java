@@ -27,7 +27,7 @@ final class RemoveCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         try (Documents documents = documents()) {
-            // The answer to a deletion does not count documents whose values have all been trimmed.
+            // The reply to a deletion does not count documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()
                     .filter(name -> documents.find(bytes(name)) == null)

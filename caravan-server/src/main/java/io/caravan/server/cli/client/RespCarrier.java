@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.util.KeyValue;
 
-/** Documents of a server over RESP: over one connection, but for {@link #read}, which has another. */
+/** Accesses documents of a server over RESP. Uses one connection, and a second one for {@link #read}. */
 public final class RespCarrier implements Carrier {
     private final ServerConnection connection;
 
@@ -41,7 +41,7 @@ public final class RespCarrier implements Carrier {
         return new Documents(connection).scan(before, pattern(prefix));
     }
 
-    /** A pattern of all names that begin so. */
+    /** Returns a pattern of all names with this prefix. */
     private static byte[] pattern(byte[] prefix) {
         String quoted = new String(prefix, ISO_8859_1).replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
         return (quoted + "*").getBytes(ISO_8859_1);

@@ -10,13 +10,13 @@ import java.util.Set;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
-/** How often one request is sent again that a server does not answer, and after which pauses. For one thread. */
+/** Limits the retries of a request to a server that does not respond, and pauses before each. For one thread. */
 public final class Retries {
     private static final int TRIES = 5;
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
-    /** Statuses of a server that may answer otherwise in a moment, and has done nothing. */
+    /** Statuses of a server that has executed nothing, and may soon respond differently. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
     private final Pause pause;
@@ -24,13 +24,13 @@ public final class Retries {
 
     /** Waits before a request is sent again. */
     public interface Pause {
-        /** The pause of a real run. */
+        /** The pause outside tests. */
         Pause REAL = Thread::sleep;
 
         void millis(long millis) throws InterruptedException;
     }
 
-    /** The server says that it does not answer now. */
+    /** The server reports that it is temporarily unavailable. */
     public static final class BusyException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -46,7 +46,7 @@ public final class Retries {
         this.pause = pause;
     }
 
-    /** What an answer says that is that of a busy server; null for any other. */
+    /** Returns the exception for a busy server's response, or null for any other response. */
     public static @Nullable BusyException busy(HttpLink link, HttpLink.Answer answer) {
         return BUSY.contains(answer.status())
                 ? new BusyException(
@@ -55,7 +55,7 @@ public final class Retries {
                 : null;
     }
 
-    /** From seconds or a date; 0 when the server does not say. */
+    /** Parses seconds or a date; returns 0 if the header is absent or invalid. */
     static long pauseMillis(@Nullable String retryAfter) {
         if (retryAfter == null) {
             return 0;
@@ -74,9 +74,9 @@ public final class Retries {
     /**
      * Waits until the request may be sent again.
      *
-     * @param progress whether the failed one has brought something; then counting begins anew
-     * @throws IOException the problem, if no other try will solve it
-     * @throws ClientException when it has failed too often, or the server asks for a longer pause than a minute
+     * @param progress whether the failed attempt has transferred data, which restarts the count
+     * @throws IOException the problem, if a retry cannot solve it
+     * @throws ClientException if the request failed too often, or the server requests a pause of over a minute
      */
     public void after(IOException problem, boolean progress) throws IOException {
         if (problem.getCause() instanceof SSLHandshakeException) {

@@ -31,12 +31,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.KeyValue;
 
 /**
- * One connection, on the client library's lowest level: requests are sent and answers received in the same order. It
- * keeps no more in memory than the answer being received. For one thread, except {@link #cut}. After an exception it is
- * useless, because the next answer could belong to any request.
+ * One connection, on the client library's lowest level: requests are sent and replies received in the same order.
+ * Memory holds only the reply being received. For one thread, except {@link #cut}. After a {@link LostException} it is
+ * unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
-    /** Prefixes of errors that say that the document is in another state than the command expects. */
+    /** Error prefixes for a document in another state than the command expects. */
     private static final Set<String> OTHER_STATES =
             Set.of(("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
                             + " TOOLARGE QUOTA MOVING")
@@ -45,14 +45,14 @@ public final class ServerConnection implements AutoCloseable {
     private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
     private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
-    /** The answer of a server that is stopping but has not closed the connection yet. */
+    /** The reply of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
 
     private static final String HOW_TO_GIVE_THE_PASSWORD =
             "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
-    /** With the longest --timeout it is still an int. */
+    /** The sum with the maximum --timeout is still an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private final Connection connection;
@@ -86,7 +86,10 @@ public final class ServerConnection implements AutoCloseable {
         return new ServerConnection(connection, server, timeoutMillis);
     }
 
-    /** Makes one socket. For a connection that was cut, the client library would make another, with neither its protocol nor its user. */
+    /**
+     * Creates one socket. After a disconnect, the client library would create another one, and use it without the connection's
+     * protocol version and user.
+     */
     private static JedisSocketFactory onlyOnce(HostAndPort address, JedisClientConfig config) {
         JedisSocketFactory factory = new DefaultJedisSocketFactory(address, config);
         AtomicBoolean made = new AtomicBoolean();
@@ -98,22 +101,22 @@ public final class ServerConnection implements AutoCloseable {
         };
     }
 
-    /** What the server tells of itself. */
+    /** Returns the server's statistics. */
     public ServerInfo info() {
         return ServerInfo.parse(text("INFO"));
     }
 
-    /** The server's answer, as text, to a command of one word or several. */
+    /** Returns the server's reply, as text, to a command of one word or several. */
     public String text(String... words) {
         return new String((byte[]) Objects.requireNonNull(ask(words)), UTF_8);
     }
 
-    /** The server's answer to a command of one word or several; it may be null. */
+    /** Returns the server's reply to a command of one word or several; may be null. */
     public @Nullable Object ask(String... words) {
         return call(request(words));
     }
 
-    /** The server's answer, a map, to a command that may take days. */
+    /** Returns the server's reply, a map, to a command that may take days. */
     public Map<String, @Nullable Object> askAtLeisure(String... words) {
         return Objects.requireNonNull(fields(callBlocking(request(words), LONGEST_MILLIS)));
     }
@@ -127,7 +130,7 @@ public final class ServerConnection implements AutoCloseable {
         return request;
     }
 
-    /** An answer that is a map, with texts for bytes; null when it is null. */
+    /** Converts a reply that is a map, with text for bytes; null remains null. */
     public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
         if (answer == null) {
             return null;
@@ -144,7 +147,7 @@ public final class ServerConnection implements AutoCloseable {
         return value instanceof byte[] bytes ? new String(bytes, UTF_8) : value;
     }
 
-    /** Sends a request, or keeps it until the next {@link #receive}. */
+    /** Sends a request, or buffers it until the next {@link #receive}. */
     void send(CommandArguments request) {
         translated(server, timeoutMillis, () -> {
             connection.sendCommand(request);
@@ -152,20 +155,20 @@ public final class ServerConnection implements AutoCloseable {
         });
     }
 
-    /** Waits for the answer to the oldest unanswered request; an answer may be null. */
+    /** Waits for the reply to the oldest pending request; a reply may be null. */
     @Nullable
     Object receive() {
         return translated(server, timeoutMillis, connection::getOne);
     }
 
-    /** Sends a request and waits for its answer. */
+    /** Sends a request and waits for its reply. */
     @Nullable
     Object call(CommandArguments request) {
         send(request);
         return receive();
     }
 
-    /** As {@link #call}, for a request that the server may take that much longer to answer. */
+    /** Same as {@link #call}, for a request whose reply may take this much longer. */
     @Nullable
     Object callBlocking(CommandArguments request, int blockMillis) {
         int waitMillis = blockMillis + timeoutMillis;
@@ -186,7 +189,7 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** Disconnects, from any thread; a thread that waits for an answer gets an exception. */
+    /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     public void cut() {
         try {
             connection.forceDisconnect();
@@ -200,14 +203,14 @@ public final class ServerConnection implements AutoCloseable {
         try {
             connection.close();
         } catch (JedisException alreadyGone) {
-            // Its user got an exception already.
+            // The caller already got an exception.
         }
     }
 
     /**
-     * Translates an exception of the client library to one that a person can act on.
+     * Translates an exception of the client library to one that a user can act on.
      *
-     * @param timeoutSeconds how long the server had to answer
+     * @param timeoutSeconds the time that the server had to reply
      */
     private static RuntimeException translate(JedisException problem, HostPort server, long timeoutSeconds) {
         if (problem instanceof JedisConnectionException) {
@@ -284,7 +287,7 @@ public final class ServerConnection implements AutoCloseable {
         return chain(problem).reduce(problem, (first, second) -> second);
     }
 
-    /** The problem, its causes, and the earlier attempts: each address of a host is tried. */
+    /** Returns the problem, its causes, and earlier attempts; each address of a host is tried. */
     private static Stream<Throwable> chain(Throwable problem) {
         Stream<Throwable> tried = Stream.of(problem.getSuppressed()).flatMap(ServerConnection::chain);
         Throwable cause = problem.getCause();

@@ -10,14 +10,14 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
 /**
- * What a server tells of itself, as it was at one moment.
+ * The statistics of a server at one moment.
  *
- * @param sections the figures of each section, by the server's names; sections are in small letters
+ * @param sections the statistics of each section, by the server's names; section names are in lower case
  */
 public record ServerInfo(Map<String, Map<String, String>> sections) {
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
-    /** Reads the server's answer: {@code # Section}, then a {@code name:value} for each of its figures. */
+    /** Parses the server's reply: {@code # Section}, then a line {@code name:value} for each statistic. */
     public static ServerInfo parse(String answer) {
         Map<String, Map<String, String>> sections = new LinkedHashMap<>();
         Map<String, String> section = new LinkedHashMap<>();
@@ -33,7 +33,9 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return new ServerInfo(sections);
     }
 
-    /** A figure as the server wrote it; empty when it tells none, as to a user without the permission for it. */
+    /**
+     * Returns a statistic as the server wrote it; empty if it is absent, for example because the user lacks permission.
+     */
     public String text(String name) {
         for (Map<String, String> section : sections.values()) {
             String value = section.get(name);
@@ -44,18 +46,18 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return "";
     }
 
-    /** A whole number; empty when the server tells none. */
+    /** Returns an integer; empty if it is absent. */
     public OptionalLong number(String name) {
         String value = text(name);
         return value.matches("-?[0-9]{1,18}") ? OptionalLong.of(Long.parseLong(value)) : OptionalLong.empty();
     }
 
-    /** A whole number, or 0 when the server tells none. */
+    /** Returns an integer, or 0 if it is absent. */
     public long numberOrZero(String name) {
         return number(name).orElse(0);
     }
 
-    /** A time in seconds, which has a fraction; zero when the server tells none. */
+    /** Returns a time in seconds, possibly with a fraction; zero if it is absent. */
     public Duration seconds(String name) {
         String value = text(name);
         return NUMBER.matcher(value).matches()
@@ -63,7 +65,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
                 : Duration.ZERO;
     }
 
-    /** Writes each section as a field, an object of its figures. */
+    /** Writes each section as a field, an object of its statistics. */
     public void write(JsonGenerator json) throws IOException {
         for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
             json.writeObjectFieldStart(section.getKey());

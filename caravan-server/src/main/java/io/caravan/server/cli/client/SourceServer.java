@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The address of the server that documents come from, where it is reached over HTTP; a mixin. */
+/** The address of the source of documents, if it is reached over HTTP; a mixin. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class SourceServer {
     private static final String PASSWORD_VARIABLE = "CARAVAN_FROM_PASSWORD";
@@ -41,7 +41,7 @@ public final class SourceServer {
         return url != null;
     }
 
-    /** Documents there; null when no such server is named. */
+    /** Returns access to its documents, or null if no such server is named. */
     @Nullable
     Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {
         if (url == null) {

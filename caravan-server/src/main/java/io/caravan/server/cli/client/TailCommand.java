@@ -48,7 +48,7 @@ final class TailCommand extends ClientCommand {
         super(console);
     }
 
-    /** Where to start; empty is {@code now}. */
+    /** The first sequence to print; empty for {@code now}. */
     record Start(OptionalLong sequence) {
         /** Converts the option. */
         static final class Converter implements CommandLine.ITypeConverter<Start> {

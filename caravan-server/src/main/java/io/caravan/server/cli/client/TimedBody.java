@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of an answer over HTTP, read as it comes: the next part is asked for when the last one was read. Unlike the
- * client library's own stream, it waits no longer than a time for each. For one reading thread.
+ * The body of an HTTP response, read as it arrives: requests the next part once the last one was read. Unlike the
+ * client library's own stream, it limits the wait for each part. For one reading thread.
  */
 final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
     private static final int UNSIGNED = 0xFF;
 
-    /** A part of the body; or its end, by an error or not. */
+    /** A part of the body, or its end, with or without an error. */
     private record Part(
             List<ByteBuffer> bytes, boolean last, @Nullable Throwable error) {}
 
@@ -83,7 +83,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         return count;
     }
 
-    /** Waits for bytes; returns false when there are no more. */
+    /** Waits for bytes; returns false at the end of the body. */
     private boolean fill() throws IOException {
         while (true) {
             while (!current.isEmpty() && !current.element().hasRemaining()) {
@@ -124,7 +124,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         }
     }
 
-    /** Lets go of the connection, if there is more of the answer. */
+    /** Releases the connection, even if part of the response is unread. */
     @Override
     public void close() {
         subscription.thenAccept(Flow.Subscription::cancel);

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Drops a document's oldest values. */
+/** Trims a document's oldest values. */
 @Command(
         name = "trim",
         description = "Drops the oldest values of a document, and prints the first sequence that it retains then. The"
@@ -24,7 +24,7 @@ final class TrimCommand extends ClientCommand {
     @ArgGroup(multiplicity = "1")
     private Extent extent;
 
-    /** How much to drop. */
+    /** The values to trim. */
     static final class Extent {
         @Option(
                 names = "--to",

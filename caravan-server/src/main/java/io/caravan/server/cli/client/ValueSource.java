@@ -8,15 +8,15 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values to append, one after the other; none is longer than the maximum of any server. */
+/** The values to append, in order; none exceeds the maximum of any server. */
 interface ValueSource {
     /** The maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
 
     /**
-     * The next value, or null after the last one.
+     * Returns the next value, or null after the last one.
      *
-     * @throws ClientException when it is too long
+     * @throws ClientException if it is too long
      */
     byte @Nullable [] next() throws IOException;
 
@@ -26,9 +26,9 @@ interface ValueSource {
     }
 
     /**
-     * All bytes as one value.
+     * Returns all bytes as one value.
      *
-     * @throws ClientException when there are none, as after a command before a pipe has failed
+     * @throws ClientException if the input is empty, for example because the command before a pipe has failed
      */
     static ValueSource whole(InputStream in) throws IOException {
         byte[] value = in.readNBytes(MAX_VALUE_BYTES + 1);
@@ -47,9 +47,9 @@ interface ValueSource {
     }
 
     /**
-     * Each line as a value, without the line feed that ends it; the last one may have none.
+     * Returns each line as a value, without the line feed that ends it, which the last line may lack.
      *
-     * @param beforeWait runs within {@link #next} when nothing can be read without waiting
+     * @param beforeWait runs within {@link #next} if reading would have to wait
      */
     static ValueSource lines(InputStream in, Runnable beforeWait) {
         return new Lines(in, beforeWait);

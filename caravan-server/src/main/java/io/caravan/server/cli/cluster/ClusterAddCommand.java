@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Adds a host to a cluster. */
+/** Adds a node to a cluster. */
 @Command(
         name = "add",
         description = {

@@ -28,7 +28,7 @@ public final class ClusterCommand implements Runnable {
 
     private ClusterCommand() {}
 
-    /** The command and those below it. */
+    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return new CommandLine(new ClusterCommand())
                 .addSubcommand(new ClusterDemoCommand())
@@ -40,7 +40,7 @@ public final class ClusterCommand implements Runnable {
                 .addSubcommand(new ClusterReplaceCommand(console));
     }
 
-    /** Throws {@link ClientException} when the server that says this of itself is no host of a cluster. */
+    /** Throws {@link ClientException} if the server with these statistics is not a node of a cluster. */
     static void requireCluster(ServerInfo info) {
         if (!"1".equals(info.text("cluster_enabled"))) {
             throw ClientException.failed("this server is alone: it is no host of a cluster");

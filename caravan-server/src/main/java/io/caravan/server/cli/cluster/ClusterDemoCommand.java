@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Runs a cluster on this machine, each of its hosts in a process of its own. */
+/** Runs a cluster on this machine, with one process per node. */
 @Command(
         name = "demo",
         description = {
@@ -49,13 +49,13 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterDemoCommand implements Callable<Integer> {
     private static final int HOSTS_OF_GROUP = 3;
-    /** Hosts are called a, b, c and so on, and each needs some 300 MB of memory. */
+    /** The limit, because node ids are single letters from a, and each node needs about 300 MB of memory. */
     private static final int MAX_GROUPS = 5;
 
     private static final String FILE = "cluster.properties";
-    /** All hosts are on one machine: nobody is slow to answer because of the network. */
+    /** The election timeout; short, because nodes on one machine have no network delay. */
     private static final String ELECTION = "300ms";
-    /** Three hosts share the machine: the JVM's own share would be too much. */
+    /** The JVM's default heap size would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";
 
     @Spec
@@ -171,7 +171,7 @@ final class ClusterDemoCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    /** Runs this program again, as it was run, to serve. */
+    /** Starts this program again, with the same JVM options, to serve. */
     private Process start(ClusterHost host, Path file, Path log) throws IOException {
         Path data = directory.resolve(host.id());
         List<String> command = new ArrayList<>();

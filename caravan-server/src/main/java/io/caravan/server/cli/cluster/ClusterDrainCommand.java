@@ -9,7 +9,7 @@ import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Keeps leadership away from a host. */
+/** Prevents a node from leading. */
 @Command(
         name = "drain",
         description = {

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Removes a host from a cluster. */
+/** Removes a node from a cluster. */
 @Command(
         name = "remove",
         description = {

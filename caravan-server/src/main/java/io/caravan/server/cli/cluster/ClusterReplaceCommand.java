@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Has a new host take the place of another. */
+/** Replaces a node of a cluster with a new one. */
 @Command(
         name = "replace",
         description = {

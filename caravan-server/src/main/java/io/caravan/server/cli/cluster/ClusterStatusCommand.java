@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** Shows a cluster as one of its hosts sees it. */
+/** Shows a cluster from the view of one of its nodes. */
 @Command(
         name = "status",
         description = {

@@ -8,7 +8,7 @@ import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Hands leadership to another host. */
+/** Transfers leadership to another node. */
 @Command(
         name = "transfer",
         description = {

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the commands that change a cluster's hosts share. */
+/** The base of commands that change a cluster's members. */
 abstract class HostsCommand extends ClientCommand {
     private static final String HOST = "cluster_host_";
 
@@ -24,7 +24,7 @@ abstract class HostsCommand extends ClientCommand {
         super(console);
     }
 
-    /** A host that joins, as the file describes it that it is started with. */
+    /** A node that joins, as described by the cluster file with which it is started. */
     record Joining(ClusterHost host, SlotRange slots) {
         static Joining read(Path file, String id) throws IOException {
             try {
@@ -43,7 +43,10 @@ abstract class HostsCommand extends ClientCommand {
                     host.http().toString());
         }
 
-        /** Otherwise the group would wait for it in vain. A host of an older version says nothing of slots. */
+        /**
+         * Checks that the new node belongs to the queried Raft group, which would otherwise wait for it in vain. A node
+         * of an older version does not report slots.
+         */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
             if (!slots.isEmpty() && !slots.equals(this.slots.toString())) {
@@ -60,10 +63,10 @@ abstract class HostsCommand extends ClientCommand {
     }
 
     /**
-     * Says what will be done, does it, and says which hosts the cluster has then.
+     * Prints the plan, applies it, and prints the resulting members.
      *
-     * @param more how many more hosts the group will have
-     * @param joining the one that is new, if one is
+     * @param more the change in the number of members
+     * @param joining the new node, or null
      */
     final void change(Output output, String what, int more, @Nullable Joining joining, Stream<String> words)
             throws IOException {

@@ -1,4 +1,4 @@
-/** Commands for a cluster of hosts: to try one, to look at one, to move leadership, and to change its hosts. */
+/** Commands for a cluster: to try one, to show its status, to move leadership, and to change its members. */
 @NullMarked
 package io.caravan.server.cli.cluster;
 

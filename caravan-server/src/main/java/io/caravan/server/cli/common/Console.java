@@ -8,16 +8,19 @@ import java.io.OutputStream;
 import java.util.Map;
 
 /**
- * A command's surroundings. Messages for people go to picocli's error stream instead.
+ * The input, output, and environment of a command. Messages for people go to picocli's error stream instead.
  *
  * @param in the values to append
- * @param out results, unbuffered; it must throw when they cannot be written
+ * @param out the unbuffered stream for results; must throw if they cannot be written
  * @param environment the environment variables
  * @param showsProgress whether the error stream is a terminal, on which progress is shown
  */
 public record Console(InputStream in, OutputStream out, Map<String, String> environment, boolean showsProgress) {
 
-    /** The process's own. A Java program cannot tell whether its error stream is a terminal; the start script can. */
+    /**
+     * Returns the streams of this process. Java cannot detect whether stderr is a terminal; the start script sets the
+     * property.
+     */
     public static Console system() {
         return new Console(
                 new FileInputStream(FileDescriptor.in),

@@ -3,14 +3,14 @@ package io.caravan.server.cli.common;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Sizes and ages as people read them. */
+/** Formats sizes and ages for people. */
 public final class Figures {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
     private static final int UNIT = 1024;
 
     private Figures() {}
 
-    /** Such as {@code 17 B} and {@code 1.5 KiB}. */
+    /** Formats a size, such as {@code 17 B} or {@code 1.5 KiB}. */
     public static String size(long bytes) {
         double size = bytes;
         int unit = 0;
@@ -21,13 +21,15 @@ public final class Figures {
         return unit == 0 ? bytes + " B" : String.format(Locale.ROOT, "%.1f %s", size, UNITS[unit]);
     }
 
-    /** Such as {@code 12s}, {@code 5m}, {@code 3h} and {@code 40d}; with a minus if it is still to come. */
+    /**
+     * Formats an age, such as {@code 12s}, {@code 5m}, {@code 3h}, or {@code 40d}; negative if it lies in the future.
+     */
     public static String age(long fromMillis, long nowMillis) {
         Duration age = Duration.ofMillis(nowMillis - fromMillis);
         return age.isNegative() ? "-" + age(age.negated()) : age(age);
     }
 
-    /** Such as {@code 12s}, {@code 5m}, {@code 3h} and {@code 40d}. */
+    /** Formats an age, such as {@code 12s}, {@code 5m}, {@code 3h}, or {@code 40d}. */
     public static String age(Duration age) {
         if (age.toDays() >= 2) {
             return age.toDays() + "d";
@@ -38,7 +40,7 @@ public final class Figures {
         return age.toMinutes() >= 2 ? age.toMinutes() + "m" : age.toSeconds() + "s";
     }
 
-    /** A number of things, such as {@code 1 document} and {@code 2 documents}. */
+    /** Formats a count, such as {@code 1 document} or {@code 2 documents}. */
     public static String count(long number, String thing) {
         return String.format(Locale.ROOT, "%,d %s%s", number, thing, number == 1 ? "" : "s");
     }

@@ -15,14 +15,14 @@ import java.nio.charset.CharacterCodingException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Results, as lines of text, as bytes or as lines of JSON; buffered until {@link #flush}. */
+/** Writes results as lines of text, as bytes, or as lines of JSON. Buffers them until {@link #flush}. */
 public final class Output implements Closeable {
     private static final int BUFFER_BYTES = 64 * 1024;
 
     private final OutputStream out;
     private final JsonGenerator json;
 
-    /** The reader of the output has closed it. */
+    /** Thrown when the reader of the output has closed it. */
     public static final class ClosedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -31,11 +31,11 @@ public final class Output implements Closeable {
         }
     }
 
-    /** How results are printed. */
+    /** The format of results. */
     public enum Format {
         /** For people, and for programs that want the bytes as they are. */
         TEXT,
-        /** For programs: one JSON object a line. */
+        /** For programs: one JSON object per line. */
         JSON;
 
         @Override
@@ -49,15 +49,15 @@ public final class Output implements Closeable {
         void write(JsonGenerator json) throws IOException;
     }
 
-    /** Writes something. */
+    /** An action that writes. */
     public interface Writing {
         void write() throws IOException;
     }
 
     /**
-     * Writes from where no checked exception may come.
+     * Writes where no checked exception may be thrown.
      *
-     * @throws UncheckedIOException in the place of an {@link IOException}
+     * @throws UncheckedIOException instead of an {@link IOException}
      */
     public static void unchecked(Writing writing) {
         try {
@@ -97,7 +97,7 @@ public final class Output implements Closeable {
         out.write('\n');
     }
 
-    /** Writes bytes as a field of text, or, when they are not UTF-8, as another field in Base64. */
+    /** Writes bytes as a text field or, if they are not valid UTF-8, as another field in Base64. */
     public static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
             throws IOException {
         String text = decode(bytes);
@@ -125,7 +125,7 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Marks a failure as one of the output. */
+    /** Wraps a failure so that it is recognizable as one of the output. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
 
@@ -150,7 +150,7 @@ public final class Output implements Closeable {
             }
         }
 
-        /** Java gives the system's error as text only, which is translated except for this word. */
+        /** Java reports the system error only as text, which is localized except for this word. */
         private static boolean isBrokenPipe(IOException failed) {
             return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
         }

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows on the error stream how far a long command is: to a person, in one line that is rewritten; to a log, where that
- * is wanted, in a new line each time. Thread-safe.
+ * Shows the progress of a long command on the error stream. On a terminal it rewrites one line; in a log it prints a
+ * new line each time, if the caller requests that. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
     private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -31,10 +31,10 @@ public final class Progress implements AutoCloseable {
     private long bytes;
 
     /**
-     * Counts from zero; shown to a person only.
+     * Creates a counter that starts at zero and prints to a terminal only.
      *
-     * @param shown whether a person looks
-     * @param unit what is counted besides bytes
+     * @param shown whether the error stream is a terminal
+     * @param unit the name of the counted items; bytes are counted in addition
      */
     public Progress(PrintWriter err, boolean shown, String unit) {
         this.err = err;
@@ -43,10 +43,10 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Prints a line every {@value #TICK_SECONDS} seconds until it is closed, to a log too.
+     * Prints a line every {@value #TICK_SECONDS} seconds until it is closed, also to a log.
      *
-     * @param shown whether a person looks
-     * @param line asked on a thread of its own
+     * @param shown whether the error stream is a terminal
+     * @param line supplies the line; called on a dedicated thread
      */
     public static Progress ticking(PrintWriter err, boolean shown, Supplier<String> line) {
         Progress progress = new Progress(err, shown, "");
@@ -57,7 +57,7 @@ public final class Progress implements AutoCloseable {
         return progress;
     }
 
-    /** Counts what has been done. */
+    /** Adds finished work to the counters. */
     public synchronized void add(long more, long moreBytes) {
         count += more;
         bytes += moreBytes;
@@ -70,7 +70,7 @@ public final class Progress implements AutoCloseable {
 
     private synchronized void print(String line) {
         if (closed) {
-            // It was asked for before, and took its time.
+            // The line was requested before the close, and computing it took longer.
             return;
         }
         if (shown) {

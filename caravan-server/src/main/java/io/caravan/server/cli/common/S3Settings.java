@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * How to reach an archive's bucket. Credentials are never options, as other users of the machine see command lines: the
- * AWS SDK finds them, in the environment, in its files, or from the machine's role.
+ * The settings for reaching an archive's bucket. Credentials are never options, because other users of the machine can
+ * see command lines. The AWS SDK finds them in the environment, in its files, or from the machine's role.
  */
 public final class S3Settings {
-    /** In help they come behind a command's own options. */
+    /** The position of these options in help: after a command's own options. */
     public static final int ORDER = 10;
 
     @Option(
@@ -42,9 +42,9 @@ public final class S3Settings {
     private boolean pathStyle;
 
     /**
-     * The options.
+     * Returns the options.
      *
-     * @throws IllegalArgumentException when the endpoint is none
+     * @throws IllegalArgumentException if the endpoint is invalid
      */
     public S3Options options() {
         try {

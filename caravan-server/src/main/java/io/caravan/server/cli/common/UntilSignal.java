@@ -7,18 +7,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
-/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is that of the work. */
+/**
+ * Runs work that Ctrl-C and SIGTERM end normally: output in progress is finished, and the exit code is that of the
+ * work.
+ */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
 
     private UntilSignal() {}
 
     /**
-     * Does the work.
+     * Runs the work.
      *
      * @param name the name of the thread that ends the process
      * @param stop makes the work end soon; called on that thread
-     * @param exitCode of the process that a signal has ended, when the work has come to its end without an exception
+     * @param exitCode the exit code after a signal, if the work has ended without an exception
      */
     public static void run(String name, Runnable stop, Output.Writing work, IntSupplier exitCode) throws IOException {
         CountDownLatch done = new CountDownLatch(1);
@@ -38,7 +41,7 @@ public final class UntilSignal {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {
-            // The signal came at this moment: the hook ends the process.
+            // The signal arrived at this moment; the hook ends the process.
         }
     }
 

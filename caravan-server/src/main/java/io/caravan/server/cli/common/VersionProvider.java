@@ -3,7 +3,7 @@ package io.caravan.server.cli.common;
 import io.caravan.server.config.Version;
 import picocli.CommandLine;
 
-/** What {@code --version} prints. */
+/** Provides the output of {@code --version}. */
 public final class VersionProvider implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {

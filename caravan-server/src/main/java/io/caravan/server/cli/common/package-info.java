@@ -1,6 +1,4 @@
-/**
- * What all commands share: their output and its format, progress, and grouped help.
- */
+/** Code that all commands share: output and its format, progress, and grouped help. */
 @NullMarked
 package io.caravan.server.cli.common;
 

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Looks at the disk that a store lies on, or will. Leaves nothing behind. */
+/** Checks the disk on which a store is or will be. Leaves no files. */
 public final class DiskChecks {
     private static final int FORCES = 64;
     private static final int BLOCK_BYTES = 4096;
@@ -23,24 +23,27 @@ public final class DiskChecks {
     private static final double LEAST_FREE_PERCENT = 15;
     private static final long LEAST_FREE_BYTES = 1L << 30;
     private static final double NANOS_PER_MILLI = 1e6;
-    /** No disk that outlives a power loss takes a force sooner; even memory on the bus needs a trip through the kernel. */
+    /**
+     * The shortest plausible fsync. No disk that survives a power loss is faster; even memory on the bus needs a kernel
+     * round trip.
+     */
     private static final long TOO_SOON_NANOS = 15_000;
 
     private static final long SLOW_NANOS = 20_000_000;
     private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
     private static final Set<String> FOREIGN = Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "overlay", "vboxsf");
 
-    /** They write to a new place what overwrites an old one. */
+    /** File systems that write to a new place instead of overwriting. */
     private static final Set<String> COPYING = Set.of("btrfs", "zfs", "bcachefs", "f2fs", "nilfs2");
 
     private final Path directory;
 
-    /** Looks at where this directory is, or will be. */
+    /** Creates the checks of this directory's disk; the directory need not exist yet. */
     public DiskChecks(Path directory) {
         this.directory = existing(directory);
     }
 
-    /** The directory, or the nearest one above it that is there. */
+    /** Returns the directory, or its nearest ancestor that exists. */
     static Path existing(Path directory) {
         Path there = directory.toAbsolutePath().normalize();
         while (!Files.isDirectory(there) && there.getParent() != null) {
@@ -49,19 +52,19 @@ public final class DiskChecks {
         return there;
     }
 
-    /** All that there is to say; writes a small file to measure forces, and deletes it. */
+    /** Returns all findings; writes a small file to measure fsyncs, and deletes it. */
     public List<Finding> look() {
         List<Finding> findings = new ArrayList<>(withoutWriting());
         findings.add(forces());
         return findings;
     }
 
-    /** What there is to say without writing anything. */
+    /** Returns the findings that need no writing. */
     public List<Finding> withoutWriting() {
         List<Finding> findings = new ArrayList<>();
         try {
             FileStore disk = Files.getFileStore(directory);
-            // The address of a disk elsewhere may hold a user and a password.
+            // The address of a remote disk may contain a user and a password.
             String name = disk.name().contains("@") ? "another machine's" : disk.name();
             findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
@@ -115,7 +118,7 @@ public final class DiskChecks {
         }
     }
 
-    /** Judges the median, in nanoseconds. */
+    /** Judges the median fsync duration, in nanoseconds. */
     static Finding forces(long nanos) {
         String found = String.format(
                 Locale.ROOT, "one takes %.2f ms, so %,.0f a second", nanos / NANOS_PER_MILLI, 1e9 / Math.max(1, nanos));
@@ -133,7 +136,7 @@ public final class DiskChecks {
                 : Finding.ok("forces", found);
     }
 
-    /** The median duration of a write of a block at the end of a file and of its force. */
+    /** Returns the median duration of appending a block to a file and fsyncing it. */
     private long measure() throws IOException {
         Path scratch = Files.createTempFile(directory, ".caravan-doctor", ".tmp");
         try (FileChannel file = FileChannel.open(scratch, StandardOpenOption.WRITE)) {

@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Looks at who may read the store and the secrets. */
+/** Checks which users may read the store and the secrets. */
 public final class FileChecks {
     private FileChecks() {}
 
-    /** All that there is to say of the store's directory and of files with secrets. */
+    /** Returns the findings about the store's directory and the files with secrets. */
     public static List<Finding> look(Path directory, List<Path> secrets) {
         List<Finding> findings = new ArrayList<>();
         if (Files.exists(directory)) {

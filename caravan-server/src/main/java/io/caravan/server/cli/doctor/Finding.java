@@ -1,21 +1,21 @@
 package io.caravan.server.cli.doctor;
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  *
- * @param subject what, in a word or two
- * @param found what there is, and what it means
- * @param change what to do about it; empty when there is nothing to do
+ * @param subject the checked item, in a word or two
+ * @param found the observation and its meaning
+ * @param change the recommended change; empty if none is needed
  */
 public record Finding(Grade grade, String subject, String found, String change) {
-    /** How it is. */
+    /** The severity of a finding. */
     public enum Grade {
         OK,
-        /** It could not be found out on this machine. */
+        /** The check is not possible on this machine. */
         UNKNOWN,
-        /** It works, but worse than it could, or may not for long. */
+        /** It works, but worse than it could, or may soon fail. */
         WARNING,
-        /** Data may be lost or seen by others, or the server will not start. */
+        /** Data may be lost or readable by others, or the server will not start. */
         BAD
     }
 
@@ -35,7 +35,7 @@ public record Finding(Grade grade, String subject, String found, String change) 
         return new Finding(Grade.BAD, subject, found, change);
     }
 
-    /** One line, or two with what to change. */
+    /** Returns one line, or two if a change is recommended. */
     public String text() {
         String line = grade + "  " + subject + ": " + found;
         return change.isEmpty() ? line : line + System.lineSeparator() + "    change: " + change;

@@ -7,13 +7,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Options of a JVM as others may see them. People pass passwords in system properties, and commands in some flags, so
- * only what is known to be harmless is shown; the rest is {@value #HIDDEN}.
+ * Filters JVM options for display to others. People pass passwords in system properties, and commands in some flags.
+ * Only options that are known to be harmless are shown; the others are {@value #HIDDEN}.
  */
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
-    /** Sizes, garbage collectors, numbers and switches. */
+    /** Sizes, garbage collectors, numbers, and switches. */
     private static final Pattern HARMLESS =
             Pattern.compile("-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)"
                     + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
@@ -34,26 +34,26 @@ public final class JvmOptions {
             "stderr.encoding",
             "user.timezone");
 
-    /** Flags whose name says what an expert wants to know, whatever follows it. */
+    /** Flags whose name is informative, and whose value is hidden. */
     private static final Pattern NAMED = Pattern.compile(
             "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /** Options whose value is the next word. A jar or a module is what the JVM runs, and ends the options. */
+    /** Options whose value is the next word. A jar or a module is the program, and ends the options. */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}
 
-    /** Each option, or what may be seen of it. */
+    /** Returns each option, or the part of it that may be shown. */
     public static List<String> shown(List<String> options) {
         return options.stream().map(JvmOptions::shown).toList();
     }
 
     /**
-     * The options in a process's command line, whose main class ends them. The class path is left out.
+     * Returns the options in a process's command line, up to its main class. The class path is omitted.
      *
-     * @param words the command line, the program first
+     * @param words the command line, starting with the program
      */
     public static List<String> of(List<String> words) {
         List<String> options = new ArrayList<>();

@@ -12,14 +12,17 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Looks at the limits, the memory and the JVM of this machine. Linux tells it in {@code /proc} and {@code /sys}. */
+/**
+ * Checks the limits, the memory, and the JVM of this machine, as far as Linux reports them in {@code /proc} and
+ * {@code /sys}.
+ */
 public final class MachineChecks {
-    /** So many of the files that a process may open are for the store, the archive and Java itself. */
+    /** The number of open files that are reserved for the store, the archive, and the JVM. */
     private static final int FILES_OF_ITS_OWN = 1024;
 
-    /** So many of them at least: Java keeps about 150 files open, and clients that are rejected need some for a moment. */
+    /** The minimum reserve: the JVM keeps about 150 files open, and rejected clients need some for a moment. */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
-    /** A process that may open fewer files has too few for clients. */
+    /** The minimum limit of open files; a lower one leaves too few for clients. */
     public static final int LEAST_FILES = 512;
 
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
@@ -31,15 +34,15 @@ public final class MachineChecks {
     private final Path root;
 
     /**
-     * Looks at a machine.
+     * Creates the checks of a machine.
      *
-     * @param root where its {@code proc} and {@code sys} are: {@code /}, or a test's own
+     * @param root the directory of its {@code proc} and {@code sys}: {@code /}, or that of a test
      */
     public MachineChecks(Path root) {
         this.root = root;
     }
 
-    /** All that there is to say; {@code connections} is how many there may be at a time. */
+    /** Returns all findings; {@code connections} is the maximum number of concurrent connections. */
     public List<Finding> look(long connections) {
         return List.of(
                 read("open files", LIMITS, text -> openFiles(text, connections)),
@@ -59,7 +62,10 @@ public final class MachineChecks {
         }
     }
 
-    /** How many files this process may open; as many as there are, if there is no limit or the system does not tell it. */
+    /**
+     * Returns the limit of open files of this process, or {@link Long#MAX_VALUE} if it is unlimited or the system does
+     * not report it.
+     */
     public long openFiles() {
         try {
             Matcher line = OPEN_FILES.matcher(SystemFiles.read(root.resolve(LIMITS)));
@@ -69,12 +75,15 @@ public final class MachineChecks {
         }
     }
 
-    /** How many connections a process may have that may open so many files, {@link #LEAST_FILES} or more. */
+    /**
+     * Returns the maximum number of connections for this limit of open files, which must be at least
+     * {@link #LEAST_FILES}.
+     */
     public static long connectionsWithin(long openFiles) {
         return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
     }
 
-    /** How many files a process must be allowed to open for so many connections. */
+    /** Returns the limit of open files that this number of connections needs. */
     public static long filesFor(long connections) {
         return connections + FILES_OF_ITS_OWN;
     }
@@ -96,7 +105,7 @@ public final class MachineChecks {
                                 + ", or a lower --max-connections");
     }
 
-    /** Only io_uring locks any, and the kernels since 5.12 do not count it. */
+    /** Only io_uring locks memory, and kernels since 5.12 do not count it. */
     private static Finding lockedMemory(String limits) {
         Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
                 .matcher(limits);
@@ -115,7 +124,10 @@ public final class MachineChecks {
                         "for that: LimitMEMLOCK=8M in the systemd unit, or ulimit -l 8192");
     }
 
-    /** Of the services that set clocks, systemd's leaves a file; of others no file tells whether they are in step. */
+    /**
+     * Only one of the services that set clocks, systemd-timesyncd, leaves a file that shows whether the clock is
+     * synchronized.
+     */
     private Finding clock() {
         return Files.exists(root.resolve("run/systemd/timesync/synchronized"))
                 ? Finding.ok("clock", "systemd-timesyncd has set it since the machine started")
@@ -162,7 +174,7 @@ public final class MachineChecks {
                 : Finding.ok("huge pages", text.strip());
     }
 
-    /** The version was checked when this class was loaded; the options are those of this run. */
+    /** Reports the JVM version, which was checked when this class was loaded, and the options of this run. */
     private static Finding java() {
         String options = String.join(
                 " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));

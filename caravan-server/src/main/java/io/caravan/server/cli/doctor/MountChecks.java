@@ -10,12 +10,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Looks at how the file system of a directory is mounted, and at the cache of the disk below it, as Linux tells it. */
+/** Checks the mount options of a directory's file system and the write cache of its disk, as Linux reports them. */
 public final class MountChecks {
     private static final String MOUNTS = "proc/self/mountinfo";
     private static final String OPTIONS = "mount options";
     private static final String CACHE = "write cache";
-    /** Options that hold no more than a word or a number; others may hold users, passwords and addresses. */
+    /** Options whose value is at most a word or a number; others may contain users, passwords, and addresses. */
     private static final Pattern SHOWN =
             Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
                     + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
@@ -26,9 +26,12 @@ public final class MountChecks {
     private final Path root;
     private final Path directory;
 
-    /** One line of the kernel's table. */
+    /** One line of the kernel's mount table. */
     private record Mount(String device, Path point, TreeSet<String> options) {
-        /** Reads the fields: id, parent, device, root, point, options, others up to {@code -}, type, source, its options. */
+        /**
+         * Parses the fields: id, parent, device, root, point, options, others up to {@code -}, type, source, its
+         * options.
+         */
         static Optional<Mount> parse(String line) {
             String[] halves = line.split(" - ", 2);
             String[] fields = halves[0].split(" ");
@@ -43,7 +46,7 @@ public final class MountChecks {
             return Optional.of(new Mount(fields[2], Path.of(unescaped(fields[4])), options));
         }
 
-        /** Spaces and the like are written as their octal number. */
+        /** Decodes spaces and similar characters, which the kernel writes as octal numbers. */
         private static String unescaped(String text) {
             return Pattern.compile("\\\\([0-7]{3})")
                     .matcher(text)
@@ -53,16 +56,16 @@ public final class MountChecks {
     }
 
     /**
-     * Looks at where a directory is, or will be.
+     * Creates the checks of a directory's mount; the directory need not exist yet.
      *
-     * @param root where the machine's {@code proc} and {@code sys} are: {@code /}, or a test's own
+     * @param root the directory of the machine's {@code proc} and {@code sys}: {@code /}, or that of a test
      */
     public MountChecks(Path root, Path directory) {
         this.root = root;
         this.directory = DiskChecks.existing(directory);
     }
 
-    /** All that there is to say. */
+    /** Returns all findings. */
     public List<Finding> look() {
         Optional<Mount> mount;
         try {
@@ -76,7 +79,7 @@ public final class MountChecks {
                 mount.map(this::cache).orElseGet(() -> Finding.unknown(CACHE, "the disk is not known")));
     }
 
-    /** Of mounts one over the other, the last one counts. */
+    /** Returns the mount with the longest matching path; of several on the same path, the last one is effective. */
     private Optional<Mount> mount(Path real) throws IOException {
         return SystemFiles.read(root.resolve(MOUNTS))
                 .lines()
@@ -119,7 +122,7 @@ public final class MountChecks {
                 : Finding.ok(OPTIONS, found);
     }
 
-    /** A partition has no queue of its own: its disk's is one folder up. */
+    /** A partition has no queue of its own: the disk's queue is one directory up. */
     private Finding cache(Mount mount) {
         try {
             Path device = root.resolve("sys/dev/block").resolve(mount.device()).toRealPath();

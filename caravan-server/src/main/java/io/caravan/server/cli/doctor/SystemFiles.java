@@ -7,15 +7,15 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files that the kernel makes up when they are read, below {@code /proc} and {@code /sys}. */
+/** Reads files below {@code /proc} and {@code /sys}, which the kernel generates on each read. */
 public final class SystemFiles {
     private static final int MOST_BYTES = 1 << 20;
 
     private SystemFiles() {}
 
     /**
-     * The first {@value #MOST_BYTES} bytes of a file. It is asked for in large pieces: such files have the length 0, so
-     * {@link Files#readString} asks for one byte first, and a file of {@code /proc/sys} gives no more after that.
+     * Reads the first {@value #MOST_BYTES} bytes of a file, in large reads. Such files report the length 0, so
+     * {@link Files#readString} reads one byte first, after which files in {@code /proc/sys} return nothing more.
      */
     public static String read(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {

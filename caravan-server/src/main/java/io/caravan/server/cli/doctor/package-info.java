@@ -1,4 +1,6 @@
-/** What {@code caravan doctor} looks at: the machine, its disk, and the folders and files that the settings name. */
+/**
+ * The checks of {@code caravan doctor}: the machine, its disk, and the directories and files that the settings name.
+ */
 @NullMarked
 package io.caravan.server.cli.doctor;
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Has a server copy its store while it is used. */
+/** Backs up the open store on the server. */
 @Command(
         name = "backup",
         description = {
@@ -53,7 +53,7 @@ final class BackupCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        // Of its own, because the other one waits for the answer.
+        // A second connection, because the other one is waiting for its reply.
         ServerConnection asking = connect();
         try (ServerConnection connection = connect();
                 Progress shown = Progress.ticking(err(), console().showsProgress(), () -> howFar(asking))) {

@@ -11,7 +11,7 @@ import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Says in one line and an exit code how a server is. */
+/** Reports the health of a server in one line and an exit code. */
 @Command(
         name = "check",
         description = {

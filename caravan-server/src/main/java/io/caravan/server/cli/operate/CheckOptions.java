@@ -2,7 +2,7 @@ package io.caravan.server.cli.operate;
 
 import picocli.CommandLine.Option;
 
-/** From where on the figures of a server are bad. */
+/** The thresholds for a server's metrics. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckOptions {
     private static final String LABEL = "WARNING,CRITICAL";

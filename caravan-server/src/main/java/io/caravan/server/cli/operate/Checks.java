@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Judges what a server tells of itself. */
+/** Judges the statistics of a server. */
 final class Checks {
     private static final double PERCENT = 100;
-    /** States of an archive that the server will not write to again before it is restarted. */
+    /** States of an archive to which the server writes again only after a restart. */
     private static final Set<String> ENDED = Stream.of(ArchiveState.values())
             .filter(ArchiveState::ended)
             .map(ArchiveState::label)
@@ -34,9 +34,9 @@ final class Checks {
     }
 
     /**
-     * The verdict; once.
+     * Returns the verdict; may be called once.
      *
-     * @param answerNanos how long it took to connect and to be told
+     * @param answerNanos the time to connect and to receive the statistics
      */
     Verdict judge(ServerInfo info, long answerNanos) {
         double seconds = answerNanos / 1e9;
@@ -78,7 +78,10 @@ final class Checks {
         figure("space", limits.space(), percent, "%", text);
     }
 
-    /** One that is fenced or claiming archives nothing, whatever its lag is yet. */
+    /**
+     * Checks the archive. A server that is fenced or still claiming the archive writes nothing to it, even if the lag
+     * is still short.
+     */
     private void archive(ServerInfo info) {
         String state = info.text("archive_state");
         if (state.equals("none") || !limits.lag().used()) {

@@ -10,7 +10,7 @@ import picocli.CommandLine;
 public final class OperatorCommands {
     private OperatorCommands() {}
 
-    /** Adds them to a command line. */
+    /** Adds these commands to a command line. */
     public static CommandLine addTo(CommandLine caravan, Console console) {
         all(console).forEach(caravan::addSubcommand);
         return caravan;

@@ -6,24 +6,24 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What happened between two looks at a server. */
+/** The changes between two samples of a server. */
 record Rates(Sample before, Sample after) {
     private static final double NANOS = 1e9;
 
-    /** A client, and its commands in a second. */
+    /** A client, and its commands per second. */
     record Busy(Client client, double commandsPerSecond) {}
 
     double seconds() {
         return Math.max(1, after.atNanos() - before.atNanos()) / NANOS;
     }
 
-    /** How fast a counter grew, in a second; 0 when the server was started anew. */
+    /** Returns the growth of a counter per second; 0 if the server was restarted. */
     double perSecond(String counter) {
         long grown = after.info().numberOrZero(counter) - before.info().numberOrZero(counter);
         return Math.max(0, grown) / seconds();
     }
 
-    /** The clients with the most commands, the busiest first. */
+    /** Returns the clients with the most commands per second, the busiest first. */
     List<Busy> busiest(int most) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
@@ -36,7 +36,7 @@ record Rates(Sample before, Sample after) {
                 .toList();
     }
 
-    /** Ids begin anew with the server, so one that is known may have more commands behind it than it has now. */
+    /** Ids start again with the server, so the earlier client with the same id may have had more commands. */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();
     }

@@ -9,20 +9,20 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A server at one moment.
+ * The state of a server at one moment.
  *
  * @param atNanos by {@link System#nanoTime}
  */
 record Sample(long atNanos, ServerInfo info, List<Client> clients) {
 
     /**
-     * A connection over RESP, those of browsers and other users of HTTP are not listed.
+     * A RESP connection; HTTP connections, such as those of browsers, are not listed.
      *
      * @param id a number that no other connection has or had
-     * @param commands that have come over it
+     * @param commands the number of commands received over it
      */
     record Client(long id, String address, String user, String name, long commands) {
-        /** Reads a line of {@code CLIENT LIST}: words {@code name=value}. */
+        /** Parses a line of {@code CLIENT LIST}: words {@code name=value}. */
         static Client parse(String line) {
             Map<String, String> fields = new HashMap<>();
             for (String word : line.split(" ")) {
@@ -44,7 +44,10 @@ record Sample(long atNanos, ServerInfo info, List<Client> clients) {
         }
     }
 
-    /** Asks a server; the connection itself is not among the clients. Throws when it may not be asked, or is lost. */
+    /**
+     * Queries a server; excludes this connection from the clients. Throws if permission is missing or the connection is
+     * lost.
+     */
     static Sample take(ServerConnection connection) {
         ServerInfo info = connection.info();
         List<Client> clients = new ArrayList<>();

@@ -28,9 +28,9 @@ final class Screen {
     }
 
     /**
-     * The lines for what happened between two looks.
+     * Returns the lines for the changes between two samples.
      *
-     * @param clients how many of the busiest ones to show
+     * @param clients the number of busiest clients to show
      */
     static List<String> lines(Rates rates, int clients) {
         Screen screen = new Screen(rates);

@@ -4,14 +4,14 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What monitoring systems tell apart, by the exit codes that Nagios's plugins have. From harmless to bad. */
+/** The statuses of monitoring systems, with the exit codes of Nagios plugins. Ordered from harmless to bad. */
 enum Status {
     OK(0),
-    /** It could not be found out. */
+    /** The status could not be determined. */
     UNKNOWN(3),
-    /** Somebody should look, tomorrow. */
+    /** An operator should check, tomorrow. */
     WARNING(1),
-    /** Somebody must look, now. */
+    /** An operator must check now. */
     CRITICAL(2);
 
     private final int exitCode;

@@ -5,14 +5,14 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * From where on a figure is worth a warning, and from where on it is critical. The lower the critical value is, compared
- * with the other, the worse are low figures: those of free space.
+ * The limits beyond which a value is a warning, and critical. If the critical limit is below the warning limit, low
+ * values are bad, as for free space.
  */
 record Thresholds(double warning, double critical) {
     private static final String OFF = "off";
     static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
 
-    /** Whether there are any. */
+    /** Whether limits are set. */
     boolean used() {
         return !equals(NEVER);
     }
@@ -32,12 +32,12 @@ record Thresholds(double warning, double critical) {
         return lowIsBad() ? figure < limit : figure > limit;
     }
 
-    /** As Nagios's plugins write ranges: {@code 10:} is bad below, {@code 10} is bad above. */
+    /** Formats a range as Nagios plugins do: {@code 10:} is bad below 10, {@code 10} is bad above. */
     String range(double limit) {
         return used() ? Figure.number(limit) + (lowIsBad() ? ":" : "") : "";
     }
 
-    /** Reads {@code WARNING,CRITICAL}, or {@code off}. */
+    /** Parses {@code WARNING,CRITICAL}, or {@code off}. */
     private abstract static class Pair implements ITypeConverter<Thresholds> {
         @Override
         public Thresholds convert(String text) throws Exception {
@@ -70,7 +70,7 @@ record Thresholds(double warning, double critical) {
         }
     }
 
-    /** Parts of a whole, in percent. */
+    /** Percentages. */
     static final class Percents extends Pair {
         @Override
         double value(String text) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows what a server does, again and again. */
+/** Shows the activity of a server repeatedly. */
 @Command(
         name = "top",
         description = {
@@ -79,7 +79,7 @@ final class TopCommand extends ClientCommand {
         check(!once || count == null, "--once and --count exclude each other");
         long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
         try {
-            // A server that is not there at the start is more likely a mistake than a restart.
+            // A server that is unreachable at the start is more likely a mistake than a restart.
             Sample before = sample();
             for (long shown = 0; shown < most; shown++) {
                 Sample after = next(output);
@@ -101,7 +101,7 @@ final class TopCommand extends ClientCommand {
         return Sample.take(connection);
     }
 
-    /** The next look, after an interval, or when the server is there again. */
+    /** Returns the next sample, after an interval or once the server is reachable again. */
     private Sample next(Output output) throws IOException {
         String told = "";
         while (true) {
@@ -149,7 +149,7 @@ final class TopCommand extends ClientCommand {
         output.flush();
     }
 
-    /** Draws over what is there, line by line, so that nothing flickers. */
+    /** Redraws the previous screen line by line, so that it does not flicker. */
     private static void draw(Output output, List<String> lines) throws IOException {
         StringBuilder picture = new StringBuilder(HOME);
         for (String line : lines) {

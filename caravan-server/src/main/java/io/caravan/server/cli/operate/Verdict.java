@@ -9,11 +9,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a check has found.
+ * The result of a check.
  *
- * @param problems what is not as it should be, the worst first; without a figure of its own, or beyond its limits
- * @param figures what was measured
- * @param summary what to say when all is well
+ * @param problems the problems, the worst first; each is a metric beyond its limit, or a state without a metric
+ * @param figures the measured metrics
+ * @param summary the text if there are no problems
  */
 record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
     record Problem(Status status, String text) {}
@@ -28,7 +28,7 @@ record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
         return new Verdict(List.copyOf(all), List.copyOf(figures), summary);
     }
 
-    /** Nothing could be measured. */
+    /** Creates a verdict without metrics. */
     static Verdict without(Status status, String text) {
         return of(List.of(new Problem(status, text)), List.of(), "");
     }
@@ -37,13 +37,13 @@ record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
         return Status.worst(problems.stream().map(Problem::status));
     }
 
-    /** One line: the status, what is wrong or what there is, and the figures behind a bar. */
+    /** Returns one line: the status, the problems or the summary, and the metrics after a bar. */
     String line() {
         String performance = figures.stream().map(Figure::performance).collect(Collectors.joining(" "));
         return "CARAVAN " + status() + " - " + text() + (performance.isEmpty() ? "" : " | " + performance);
     }
 
-    /** A bar would end the text for a monitoring system. */
+    /** Returns the text without bars, because a bar would end it for a monitoring system. */
     private String text() {
         Stream<String> words =
                 problems.isEmpty() ? Stream.of(summary) : problems.stream().map(Problem::text);

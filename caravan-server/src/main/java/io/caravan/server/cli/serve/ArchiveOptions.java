@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options about where documents are archived, and how fast. */
+/** Options for the archive's location, rate, retention, and restores. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ArchiveOptions {
     private static final String AUTO = "auto";
@@ -151,9 +151,9 @@ final class ArchiveOptions {
     private int drillSample;
 
     /**
-     * What to restore by itself.
+     * Returns the settings of automatic restores: hydration and drills.
      *
-     * @throws IllegalArgumentException when the settings do not hold together
+     * @throws IllegalArgumentException if the settings contradict each other
      */
     RestoreConfig restore(StoreConfig store) {
         boolean drills = !drillEvery.isZero();
@@ -168,12 +168,12 @@ final class ArchiveOptions {
     }
 
     /**
-     * How to archive, or null for not at all.
+     * Returns the archive settings, or null if nothing is archived.
      *
      * @param data the store's directory
-     * @param cluster what the server is part of, null when it is alone: the folder of one host is no archive for the others,
-     *     and each group has an archive of its own
-     * @throws IllegalArgumentException when the settings do not hold together
+     * @param cluster the server's cluster, or null for a single server. In a cluster there is no default archive,
+     *     because a directory on one node cannot serve the others, and each Raft group has its own archive
+     * @throws IllegalArgumentException if the settings contradict each other
      */
     @Nullable
     ArchiveConfig config(Path data, @Nullable Cluster cluster) {
@@ -201,7 +201,7 @@ final class ArchiveOptions {
                 Lease.Clock.SYSTEM);
     }
 
-    /** The part of the archive that is the group's: all where there is one group. */
+    /** Returns the location of the Raft group's archive: the entire archive if the cluster has only one group. */
     private String ofGroup(@Nullable Cluster cluster) {
         return cluster == null || cluster.groups().size() == 1
                 ? archive

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The cluster that the server is a host of. */
+/** Options for the cluster of which the server is a node. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterOptions {
     @Option(
@@ -106,13 +106,13 @@ final class ClusterOptions {
             description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
     private @Nullable Path ca;
 
-    /** What a read waits for. */
+    /** The read consistency. */
     enum Reads {
         LEADER,
         STRICT
     }
 
-    /** Whether the server is no host of a cluster. */
+    /** Whether the server is not part of a cluster. */
     boolean alone() {
         check(
                 (file == null) == (host == null),
@@ -124,11 +124,11 @@ final class ClusterOptions {
     }
 
     /**
-     * The cluster.
+     * Returns the cluster.
      *
-     * @param tls whether its hosts speak TLS with clients, and so with hosts that pass requests on
-     * @throws IllegalArgumentException when options contradict each other
-     * @throws IOException when a file cannot be read or is wrong
+     * @param tls whether its nodes use TLS for clients, and therefore for requests that they forward to each other
+     * @throws IllegalArgumentException if options contradict each other
+     * @throws IOException if a file cannot be read or is invalid
      */
     Cluster cluster(boolean tls) throws IOException {
         check(
@@ -160,11 +160,11 @@ final class ClusterOptions {
     }
 
     /**
-     * This host's part.
+     * Returns the settings of this node's Raft group.
      *
-     * @param data holds the replica and the Raft log, and nothing else
-     * @throws IllegalArgumentException when the settings do not hold together
-     * @throws IOException when the directory cannot be read
+     * @param data the directory for the replica and the Raft log, which may contain nothing else
+     * @throws IllegalArgumentException if the settings contradict each other
+     * @throws IOException if the directory cannot be read
      */
     GroupConfig group(Cluster cluster, Path data, StoreConfig replica) throws IOException {
         requireOurs(data, replica.directory());
@@ -200,7 +200,7 @@ final class ClusterOptions {
         if (!Files.isDirectory(data)) {
             return;
         }
-        // The last is what a disk of its own has.
+        // A dedicated disk has lost+found.
         Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(Cluster.RAFT_FOLDER), data.resolve("lost+found")));
         ours.addAll(GroupMember.foldersBeside(store));
         try (Stream<Path> found = Files.list(data)) {

@@ -25,7 +25,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Says whether a machine and settings are fit for a server. */
+/** Checks whether a machine and its settings are suitable for a server. */
 @Command(
         name = "doctor",
         description = "Says whether this machine is fit to serve a store with these settings, which are those of"
@@ -50,7 +50,7 @@ public final class DoctorCommand extends SettingsCommand implements Callable<Int
     @Mixin(name = "Output")
     private Printing printing;
 
-    /** How findings are printed; a mixin, as help shows those. */
+    /** The output format of findings; a mixin, because the help groups options by mixin. */
     private static final class Printing {
         @Option(names = "--json", description = "Print each finding as an object, one a line.")
         private boolean json;

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How much clients may take, apart from the length of a value. */
+/** Limits for clients, apart from the length of a value. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LimitOptions {
     private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
@@ -103,9 +103,9 @@ final class LimitOptions {
     private Duration heartbeat;
 
     /**
-     * The time between the comments of event streams; zero for none.
+     * Returns the time between the comments of event streams; zero for none.
      *
-     * @throws IllegalArgumentException when it is too short
+     * @throws IllegalArgumentException if it is too short
      */
     Duration heartbeat() {
         check(
@@ -115,9 +115,9 @@ final class LimitOptions {
     }
 
     /**
-     * Limits for all listeners.
+     * Returns the limits for all listeners.
      *
-     * @throws IllegalArgumentException when they do not fit the store's
+     * @throws IllegalArgumentException if they do not fit the store's limits
      */
     NetworkLimits network(StoreConfig store) {
         long request = resp(store).maxRequestBytes();

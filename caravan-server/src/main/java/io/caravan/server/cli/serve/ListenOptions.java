@@ -14,7 +14,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where and how to listen. */
+/** Options for listening: addresses, transport, and threads. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ListenOptions {
     @Option(
@@ -66,20 +66,20 @@ final class ListenOptions {
             description = "Threads that read from the store; auto is two for each processor, and at least 4.")
     private int readers;
 
-    /** Where to listen for RESP. */
+    /** Returns the RESP listen address. */
     InetSocketAddress resp() throws IOException {
         return resp.resolve();
     }
 
-    /** Where to listen for HTTP. */
+    /** Returns the HTTP listen address. */
     InetSocketAddress http() throws IOException {
         return http.resolve();
     }
 
     /**
-     * Refuses to open the server to the network by mistake.
+     * Prevents exposing the server to the network by mistake.
      *
-     * @throws IllegalArgumentException when other machines can reach the address and no secret is required
+     * @throws IllegalArgumentException if other machines can reach the address and authentication is disabled
      */
     void checkReach(String option, InetSocketAddress address, boolean authenticated) {
         check(
@@ -90,9 +90,9 @@ final class ListenOptions {
     }
 
     /**
-     * Refuses to let others take part in a cluster by mistake.
+     * Prevents opening a cluster to other machines by mistake.
      *
-     * @throws IllegalArgumentException when other machines can reach the address and hosts do not prove who they are
+     * @throws IllegalArgumentException if other machines can reach the address and nodes do not authenticate each other
      */
     void checkPeers(InetSocketAddress address, boolean proved) {
         check(
@@ -103,9 +103,9 @@ final class ListenOptions {
     }
 
     /**
-     * How to listen.
+     * Returns the network settings.
      *
-     * @throws IllegalArgumentException when this machine does not support the transport
+     * @throws IllegalArgumentException if this machine does not support the transport
      */
     NetworkConfig network(NetworkLimits limits, @Nullable Tls tls) {
         return new NetworkConfig(transport(), loops > 0 ? loops : NetworkConfig.defaultLoops(), limits, tls);
@@ -115,7 +115,7 @@ final class ListenOptions {
         return readers > 0 ? readers : ServerConfig.defaultReaders();
     }
 
-    /** Not a picocli converter: looking for native code logs, and the log's format is not known during parsing. */
+    /** Not a picocli converter: probing for native libraries logs, and the log format is not known during parsing. */
     private Transport transport() {
         if (transport.equalsIgnoreCase("auto")) {
             return Transport.best();

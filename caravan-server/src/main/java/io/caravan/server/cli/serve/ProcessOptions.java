@@ -10,10 +10,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The process itself. */
+/** Options for the process: its settings, its log, and its stop. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ProcessOptions {
-    /** What the logging configuration looks at; it must be set before anything is logged. */
+    /** The property that the logging configuration reads; must be set before the first log message. */
     private static final String LOG_FORMAT_PROPERTY = "caravan.log.format";
 
     enum LogFormat {
@@ -57,7 +57,7 @@ final class ProcessOptions {
         return printConfig;
     }
 
-    /** Sets up the log; before anything is logged. */
+    /** Configures the log; must be called before the first log message. */
     void setUpLog() {
         System.setProperty(LOG_FORMAT_PROPERTY, logFormat.name());
         logLevel.apply();

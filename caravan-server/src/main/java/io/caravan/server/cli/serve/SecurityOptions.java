@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 /** Authentication, TLS, and protection from web pages. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SecurityOptions {
-    /** There is no option for the secret itself, because every user of a machine can read command lines. */
+    /** Holds the password. It has no option, because every user of a machine can read command lines. */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
 
     @Option(
@@ -79,9 +79,9 @@ final class SecurityOptions {
     private List<String> allowedHosts = List.of();
 
     /**
-     * The config with the origins whose pages may use the server, and the names that it may be called by.
+     * Returns the config with the origins whose pages may use the server and the host names that it accepts.
      *
-     * @throws IllegalArgumentException when one is invalid
+     * @throws IllegalArgumentException if one is invalid
      */
     HttpConfig allow(HttpConfig http) {
         HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
@@ -97,11 +97,11 @@ final class SecurityOptions {
     }
 
     /**
-     * Makes what tells who clients are.
+     * Creates the authenticator of clients.
      *
-     * @param watched is given what has to be read again when it changes
-     * @throws IllegalArgumentException when options contradict each other
-     * @throws IOException when a file cannot be read or is wrong
+     * @param watched receives files that must be reloaded when they change
+     * @throws IllegalArgumentException if options contradict each other
+     * @throws IOException if a file cannot be read or is invalid
      */
     Authenticator authenticator(Map<String, String> environment, Consumer<FileWatch.Reloadable> watched)
             throws IOException {
@@ -126,19 +126,19 @@ final class SecurityOptions {
         return fromFile;
     }
 
-    /** Whether clients speak TLS. */
+    /** Whether clients use TLS. */
     boolean usesTls() {
         return tlsCert != null;
     }
 
-    /** The files that nobody else may read. */
+    /** Returns the files that no other user may read. */
     List<Path> secretFiles() {
         return Stream.of(authFile, passwordFile, tlsKey)
                 .flatMap(Stream::ofNullable)
                 .toList();
     }
 
-    /** Reads certificate and key, or returns null when TLS is not asked for; parameters and errors as above. */
+    /** Reads certificate and key, or returns null if TLS is not configured; parameters and errors as above. */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
         check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");

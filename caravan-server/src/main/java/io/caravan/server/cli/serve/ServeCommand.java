@@ -44,7 +44,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
-/** Opens a store and serves it until the process is told to stop. */
+/** Opens a store and serves it until a signal stops the process. */
 @Command(
         name = "serve",
         description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
@@ -82,7 +82,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         super(settings);
     }
 
-    /** Whether it has served, or tried to, and not only printed something. */
+    /** Whether the command served, or tried to, instead of only printing its settings. */
     public boolean served() {
         return served;
     }
@@ -169,7 +169,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
-    /** Checks all settings, and that nothing else listens where they say, before anything is opened. */
+    /** Checks all settings before anything is opened, also that the listen addresses are free. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -196,7 +196,10 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 archiveOptions.restore(store));
     }
 
-    /** Leaves the store the files that it needs: a client too many is rejected, and does not keep the log from growing. */
+    /**
+     * Lowers the connection limit to reserve the files that the store needs. Excess clients are rejected, and cannot
+     * prevent the log from growing.
+     */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
         check(
                 openFiles >= MachineChecks.LEAST_FILES,
@@ -242,7 +245,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
     }
 
-    /** Opens the store while the server already tells how it stands, and has it serve the store. */
+    /** Opens the store while the server already reports its status, then starts serving the store. */
     private StoreGroups open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
         CompletableFuture<Void> warmUp = warmUp(serverConfig);
         StoreGroups store = null;
@@ -285,7 +288,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         out.flush();
     }
 
-    /** The logger is made here, after the log's format has been set. */
+    /** Creates the logger only here, after the log format has been set. */
     private static void logSettings(ServerConfig config) {
         Logger log = log();
         boolean tls = config.network().tls() != null;
@@ -316,13 +319,13 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         };
     }
 
-    /** The shutdown hook ends the process. */
+    /** Waits forever; the shutdown hook ends the process. */
     private static void awaitShutdown() {
         while (true) {
             try {
                 Thread.currentThread().join();
             } catch (InterruptedException ignored) {
-                // Nobody interrupts the main thread to stop the server.
+                // No thread interrupts the main thread to stop the server.
             }
         }
     }

@@ -5,7 +5,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Spec;
 
-/** A command that has the settings of a server. */
+/** A command that accepts the settings of a server. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 abstract class SettingsCommand {
     protected final Settings settings;

@@ -16,13 +16,13 @@ final class SettingsTable {
 
     private SettingsTable() {}
 
-    /** Name, value and source, a line each; secrets are not shown. */
+    /** Prints name, value, and source, one setting per line; hides secrets. */
     static void print(ParseResult parsed, Settings settings, PrintWriter out) {
         rows(parsed, settings).forEach(row -> out.printf(Locale.ROOT, ROW, row.name(), row.value(), row.source()));
         out.flush();
     }
 
-    /** Every setting, with the word {@code hidden} for secrets. */
+    /** Returns every setting, with the word {@code hidden} instead of secrets. */
     static List<Setting> rows(ParseResult parsed, Settings settings) {
         List<Setting> rows = new ArrayList<>();
         parsed.commandSpec().options().stream()
@@ -38,7 +38,7 @@ final class SettingsTable {
         return rows;
     }
 
-    /** The value as it was written, so that it can be written again. */
+    /** Returns the value as it was written, so that it can be entered again. */
     private static String text(OptionSpec option, ParseResult parsed, Settings settings) {
         if (parsed.hasMatchedOption(option)) {
             List<String> words = option.originalStringValues();

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The store. */
+/** Options for the store. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class StoreOptions {
     /** The catalog's own entries must always fit. */
@@ -75,9 +75,9 @@ final class StoreOptions {
     private @Nullable Path backupDirectory;
 
     /**
-     * Where backups go, or null when none are made.
+     * Returns the directory for backups, or null if backups are disabled.
      *
-     * @throws IllegalArgumentException when it does not exist: a disk that is not mounted must not fill another one
+     * @throws IllegalArgumentException if it does not exist: a backup to an unmounted disk must not fill another disk
      */
     @Nullable
     Path backupDirectory() {
@@ -88,18 +88,18 @@ final class StoreOptions {
     }
 
     /**
-     * The store's settings.
+     * Returns the store's settings.
      *
-     * @throws IllegalArgumentException when they do not hold together
+     * @throws IllegalArgumentException if they contradict each other
      */
     StoreConfig config() {
         return config(data, durability);
     }
 
     /**
-     * How many groups the store has.
+     * Returns the number of shards of the store.
      *
-     * @throws IllegalArgumentException when it cannot have so many
+     * @throws IllegalArgumentException if it is out of range
      */
     int groups() {
         check(
@@ -109,9 +109,10 @@ final class StoreOptions {
     }
 
     /**
-     * The settings of a replica, which is in a folder of the data directory: its group makes changes durable.
+     * Returns the settings of a replica, which is in a subdirectory of the data directory: its Raft group makes writes
+     * durable.
      *
-     * @throws IllegalArgumentException when they do not hold together
+     * @throws IllegalArgumentException if they contradict each other
      */
     StoreConfig replica() {
         check(
@@ -125,7 +126,7 @@ final class StoreOptions {
         return data;
     }
 
-    /** Where a change is when it is answered. */
+    /** Returns the durability that a write reaches before it is acknowledged. */
     Durability durability() {
         return durability;
     }

@@ -1,6 +1,6 @@
 /**
- * {@code caravan serve}: its options, a class for each group of them, and {@link
- * io.caravan.server.cli.serve.ServeCommand}, which opens a store and serves it.
+ * {@code caravan serve}: its options, with one class per group, and {@link io.caravan.server.cli.serve.ServeCommand},
+ * which opens a store and serves it.
  */
 @NullMarked
 package io.caravan.server.cli.serve;

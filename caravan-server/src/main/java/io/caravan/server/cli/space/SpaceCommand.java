@@ -27,7 +27,7 @@ public final class SpaceCommand implements Runnable {
 
     private SpaceCommand() {}
 
-    /** The command and those below it. */
+    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return new CommandLine(new SpaceCommand())
                 .addSubcommand(new SpaceSetCommand(console))

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A space as the server describes it.
  *
- * @param fields the prefix, the settings that are set, and figures
+ * @param fields the prefix, the settings that are set, and statistics
  */
 record SpaceFields(Map<String, @Nullable Object> fields) {
     String prefix() {
@@ -28,12 +28,12 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         return fields.get(name) instanceof Long number ? number : 0;
     }
 
-    /** Changes refused for any reason. */
+    /** Returns the number of writes rejected for any reason. */
     long refused() {
         return figure("refused-sizes") + figure("refused-quotas") + figure("refused-rates");
     }
 
-    /** The settings as they are given to {@code set}. */
+    /** Formats the settings as arguments of {@code set}. */
     String settings() {
         return Arrays.stream(SpaceSetting.values())
                 .filter(setting -> fields.get(setting.key()) != null)
@@ -41,7 +41,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
                 .collect(Collectors.joining(" "));
     }
 
-    /** The space on lines of its own. */
+    /** Prints the space on separate lines. */
     void print(Output output, boolean json) throws IOException {
         if (json) {
             printJson(output);
@@ -61,7 +61,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
                 + ", a rate " + figure("refused-rates"));
     }
 
-    /** What a setting means here. */
+    /** Explains a setting's value. */
     private String note(SpaceSetting setting) {
         if (setting.unit() == Unit.BYTES) {
             return "  (" + Figures.size(figure(setting.key())) + ")";

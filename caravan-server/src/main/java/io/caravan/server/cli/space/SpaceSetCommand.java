@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
-/** Makes a space, or changes its settings. */
+/** Creates a space, or changes its settings. */
 @Command(
         name = "set",
         description = {

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Learns from a store's catalogue, if it has one, the names of documents, and which is wanted. */
+/** Reads document names, and the requested document, from a store's catalog if it has one. */
 final class CatalogVisitor implements ContentsVisitor {
     private final StorePrinter printer;
     private final @Nullable DocumentName name;
@@ -19,10 +19,10 @@ final class CatalogVisitor implements ContentsVisitor {
     private DocumentNames.@Nullable Entry wanted;
 
     /**
-     * A visitor that has found nothing yet.
+     * Creates a visitor that has found nothing yet.
      *
-     * @param printer learns the names, and tells of damage
-     * @param name the document that is wanted, if one is
+     * @param printer receives the names, and reports damage
+     * @param name the requested document, or null
      */
     CatalogVisitor(StorePrinter printer, @Nullable DocumentName name) {
         this.printer = printer;
@@ -33,12 +33,12 @@ final class CatalogVisitor implements ContentsVisitor {
         contents.readList(DocumentService.CATALOG_LIST_ID, this);
     }
 
-    /** Whether the store has a catalogue. */
+    /** Whether the store has a catalog. */
     boolean isThere() {
         return there;
     }
 
-    /** The newest entry of the document that is wanted, or null when it does not exist. */
+    /** Returns the newest entry of the requested document, or null if it does not exist. */
     DocumentNames.@Nullable Entry wanted() {
         return wanted;
     }

@@ -12,10 +12,10 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Prints checkpoints, lists and documents too. */
+/** Prints checkpoints, lists, and documents in addition to log records. */
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
-    /** A document whose list is to come. */
+    /** A document whose list follows. */
     private DocumentNames.@Nullable Entry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
@@ -82,12 +82,12 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         super.missed(from, to);
     }
 
-    /** Prints what the catalogue says of a document before its list, if that is found. */
+    /** Prints a document's catalog entry immediately before its list, if the list is found. */
     void announce(DocumentNames.Entry entry) {
         announced = entry;
     }
 
-    /** Prints what the catalogue says of a document. */
+    /** Prints a document's catalog entry. */
     void document(DocumentNames.Entry entry) {
         print("document", json -> {
             json.writeNumberField("list", entry.id());
@@ -98,7 +98,10 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Texts as such, numbers as such, else Base64: of 8 bytes, those that are no text to read are a number. */
+    /**
+     * Writes attributes as text, or in Base64 if they are not UTF-8. Of 8 bytes, those that start with a zero byte are
+     * a number.
+     */
     private static void attributes(JsonGenerator json, Attributes attributes) throws IOException {
         json.writeObjectFieldStart("attributes");
         for (Map.Entry<String, byte[]> attribute : attributes.asMap().entrySet()) {
@@ -112,7 +115,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         json.writeEndObject();
     }
 
-    /** Prints where the log ends. */
+    /** Prints the end of the log. */
     void logEnd(long lsn, boolean torn) {
         print("logEnd", json -> {
             json.writeNumberField("lsn", lsn);
@@ -120,7 +123,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Prints the last line: whether anything was damaged, or has moved while it was read. */
+    /** Prints the last line: the number of faults, and whether data moved during the read. */
     void end() {
         print("end", json -> {
             json.writeNumberField("damage", faults());

@@ -13,7 +13,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Spec;
 
-/** What all commands for a store's directory share. */
+/** The base of all commands for a store's directory. */
 @Command(
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class,
@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 abstract class DirectoryCommand implements Callable<Integer> {
-    /** The exit code when the store is damaged, or something of it did not come. */
+    /** The exit code if the store is damaged. */
     protected static final int DAMAGED = CommandLine.ExitCode.SOFTWARE;
 
     @Spec
@@ -35,12 +35,12 @@ abstract class DirectoryCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    /** Shows how far the command is, every two seconds, until it is closed. */
+    /** Shows the command's progress every two seconds until it is closed. */
     protected final Progress showProgress(Console console, Supplier<String> step) {
         return Progress.ticking(err(), console.showsProgress(), step);
     }
 
-    /** The directory, which must be that of one store, and not of several groups'. */
+    /** Returns the directory, which must be that of one store, not of several shards. */
     protected final Path oneStore(Path directory) {
         List<Path> folders = StoreGroups.folders(directory);
         check(

@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints what a store's files hold: the log and the newest checkpoint, or one document. */
+/** Prints the contents of a store's files: the log and the newest checkpoint, or one document. */
 @Command(
         name = "dump",
         description = {
@@ -87,7 +87,7 @@ public final class DumpCommand extends ReadingCommand {
         return found ? CommandLine.ExitCode.OK : NO_DOCUMENT;
     }
 
-    /** The store that the document of this name is in, when there are several groups. */
+    /** Returns the store that contains the document of this name, if there are several shards. */
     private Path storeOf(String document) {
         List<Path> groups = StoreGroups.folders(directory);
         return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
@@ -122,7 +122,7 @@ public final class DumpCommand extends ReadingCommand {
             return entry != null && dumpDocument(contents, printer, entry);
         }
         if (StoreGroups.folders(directory).size() > 1) {
-            // A group that has never had a document.
+            // A shard that has never had a document.
             return false;
         }
         check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");

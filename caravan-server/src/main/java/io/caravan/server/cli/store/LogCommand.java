@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints a store's log, and goes on with what is written. */
+/** Prints a store's log, and optionally follows it. */
 @Command(
         name = "log",
         description = {
@@ -82,7 +82,7 @@ public final class LogCommand extends ReadingCommand {
         return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
     }
 
-    /** Names are a help: a store that changes too fast for them is read without. */
+    /** Reads the names, which are optional: a store that changes too fast is printed without them. */
     private void learnNames(StorePrinter printer) throws IOException {
         try {
             new CatalogVisitor(printer, null).read(ContentsReader.open(directory));

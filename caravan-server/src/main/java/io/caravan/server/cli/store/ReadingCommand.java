@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
 
-/** What the commands share that print what a store's files hold, however much it is, and write nothing to them. */
+/** The base of commands that print the contents of a store's files, of any size, and write nothing to them. */
 abstract class ReadingCommand extends DirectoryCommand {
     private final Console console;
 
@@ -28,7 +28,7 @@ abstract class ReadingCommand extends DirectoryCommand {
         }
     }
 
-    /** Prints everything, and returns the exit code. */
+    /** Prints all output, and returns the exit code. */
     abstract int run(Output output) throws IOException;
 
     final Console console() {

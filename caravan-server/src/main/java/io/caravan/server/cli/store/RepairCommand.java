@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Cuts a damaged log off at its first damaged frame, so that the store opens again. */
+/** Cuts off a damaged log at its first damaged frame, so that the store opens again. */
 @Command(
         name = "repair",
         description = {
@@ -35,7 +35,7 @@ public final class RepairCommand extends StoreCommand {
     @ArgGroup(multiplicity = "1")
     private Way way;
 
-    /** To do it, or to say only what would be done. */
+    /** The mode: repair, or a dry run. */
     private static final class Way {
         @Option(
                 names = "--keep",

@@ -9,7 +9,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Takes what still checks out of a damaged store. */
+/** Copies the intact values out of a damaged store. */
 @Command(
         name = "salvage",
         description = {

@@ -10,7 +10,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Option;
 
-/** What the commands share whose result is a few lines: text or JSON, progress after two seconds. */
+/** The base of commands whose result is a few lines of text or JSON; shows progress after two seconds. */
 abstract class StoreCommand extends DirectoryCommand {
     @Option(names = "--json", description = "Print one JSON object a line instead of text.")
     private boolean json;
@@ -34,12 +34,12 @@ abstract class StoreCommand extends DirectoryCommand {
         return bytes.toString(StandardCharsets.UTF_8).stripTrailing();
     }
 
-    /** Shows how far the command is, every two seconds, until it is closed. */
+    /** Shows the command's progress every two seconds until it is closed. */
     protected final Progress showProgress() {
         return showProgress(Console.system(), () -> step);
     }
 
-    /** Notes how far the command is. */
+    /** Returns a listener that records the command's progress. */
     protected final VerifyReport.Progress noteProgress() {
         return (what, done, total) -> step = what + ": " + done + " of " + total;
     }

@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** Prints what a store's files hold, an object a line. Failures of the output come as {@link java.io.UncheckedIOException}. */
+/**
+ * Prints the contents of a store's files, one object per line. Throws {@link java.io.UncheckedIOException} if the
+ * output fails.
+ */
 class StorePrinter implements LogVisitor {
     private static final long NAMES_BYTES = 16 << 20;
 
@@ -26,12 +29,12 @@ class StorePrinter implements LogVisitor {
         this.withValues = withValues;
     }
 
-    /** How many lines were printed; any thread may ask. */
+    /** Returns the number of printed lines; safe for any thread. */
     long lines() {
         return lines;
     }
 
-    /** How much damage was told. */
+    /** Returns the number of faults reported. */
     long faults() {
         return faults;
     }
@@ -40,7 +43,7 @@ class StorePrinter implements LogVisitor {
         return names;
     }
 
-    /** Prints an object whose first field says what it is. */
+    /** Prints an object whose first field is its type. */
     final void print(String type, Output.Fields fields) {
         Output.unchecked(() -> output.object(json -> {
             json.writeStringField("type", type);
@@ -94,7 +97,7 @@ class StorePrinter implements LogVisitor {
         });
     }
 
-    /** Writes which list it is, and which document, if that is known. */
+    /** Writes the list's number, and its document name if known. */
     final void list(JsonGenerator json, long id) throws IOException {
         json.writeNumberField("list", id);
         DocumentName name = names.of(id);

@@ -14,7 +14,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Reads every byte of a closed store and says what is wrong with it. */
+/** Reads every byte of a store, open or closed, and reports its faults. */
 @Command(
         name = "verify",
         description = {
@@ -43,7 +43,7 @@ public final class VerifyCommand extends StoreCommand {
         return clean ? CommandLine.ExitCode.OK : DAMAGED;
     }
 
-    /** Verifies a store, or one of the groups of one, and returns whether it is clean. */
+    /** Verifies a store, or one shard of it, and returns whether it is clean. */
     private boolean verify(Path store) throws IOException {
         VerifyReport report = verify(store, new Progress(err()));
         for (CaravanException fault : report.faults()) {

@@ -9,12 +9,12 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Lets fields through by their names, and only with values of the form that such a field has. */
+/** Passes fields on by name, and only if their values have the form of such a field. */
 final class AllowList {
     static final String HIDDEN = "(hidden)";
 
     static final Predicate<String> NUMBER = matching("-?[0-9]{1,20}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?");
-    /** One of a few words of the program's own. */
+    /** One of a few words that the program itself uses. */
     static final Predicate<String> WORD = matching("[a-z][a-z_-]{0,23}|");
 
     static final Predicate<String> VERSION = matching("[0-9]{1,4}[0-9a-zA-Z.+-]{0,40}|unpackaged");
@@ -26,7 +26,7 @@ final class AllowList {
         this.fields = Map.copyOf(fields);
     }
 
-    /** Fields of numbers, and others with their own forms. */
+    /** Creates a list of numeric fields, and of others with their own forms. */
     static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         numbers.forEach(name -> fields.put(name, NUMBER));
@@ -41,12 +41,12 @@ final class AllowList {
         return List.of(words)::contains;
     }
 
-    /** Whether a field may be there at all. */
+    /** Whether a field is on the list. */
     boolean knows(String name) {
         return fields.containsKey(name);
     }
 
-    /** The value; hidden when it has another form; null when the field is not let through. */
+    /** Returns the value, {@link #HIDDEN} if it has another form, or null if the field is not on the list. */
     @Nullable
     String value(String name, String value) {
         Predicate<String> form = fields.get(name);
@@ -56,7 +56,7 @@ final class AllowList {
         return form.test(value) ? value : HIDDEN;
     }
 
-    /** What may be there of some fields. */
+    /** Returns the permitted fields and their values. */
     Map<String, String> values(Map<String, String> all) {
         Map<String, String> shown = new LinkedHashMap<>();
         all.forEach((name, value) -> {
@@ -68,7 +68,7 @@ final class AllowList {
         return shown;
     }
 
-    /** What may be there of a value of JSON: of objects the fields that are let through, of arrays their elements. */
+    /** Returns the permitted contents of a JSON value: of objects the fields on the list, of arrays their elements. */
     @Nullable
     Object values(JsonNode node) {
         if (node.isArray()) {

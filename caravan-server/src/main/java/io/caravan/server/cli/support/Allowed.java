@@ -17,20 +17,20 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What may be told of a server. What is not named here is not told. */
+/** The fields of a server that may be disclosed. Everything else is left out. */
 final class Allowed {
     /** Sections of {@code INFO}. */
     static final Set<String> SECTIONS = Set.of(
             "server", "clients", "stats", "persistence", "archive", "spaces", "replication", "cluster", "keyspace");
 
-    /** Told is only whether there is one. */
+    /** Discloses only whether the field is set. */
     private static final Predicate<String> WHETHER = oneOf("-");
 
     private static final Predicate<String> ARCHIVE_STATE =
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** Figures of {@code INFO}. Not its messages, which may name documents, nor the archive's place. */
+    /** Metrics of {@code INFO}. Excludes its messages, which may name documents, and the archive's location. */
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes event_loops process_id connected_clients appends appended_bytes reads trims deletes"
@@ -62,7 +62,7 @@ final class Allowed {
                     Map.entry("cluster_slots", matching("[0-9]{1,5}-[0-9]{1,5}")),
                     Map.entry("cluster_role", oneOf("leader", "follower"))));
 
-    /** What {@code /readyz} answers; the reason is told by a word, without its message. */
+    /** Fields of the {@code /readyz} response; the reason is disclosed as a word, without its message. */
     static final AllowList READINESS = AllowList.of(
             List.of("lagSeconds", "overdueSeconds", "backlog"),
             Map.of(
@@ -75,7 +75,7 @@ final class Allowed {
                     "lastError", WHETHER,
                     "at", MOMENT));
 
-    /** How the store lies on disk, as {@code /v1/store} has it. */
+    /** The layout of the store on disk, from {@code /v1/store}. */
     static final AllowList LAYOUT = AllowList.of(
             List.of(
                     ("group groups log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes movingBytes"
@@ -89,14 +89,14 @@ final class Allowed {
 
     private static final Predicate<String> ADDRESS =
             matching("[A-Za-z0-9_.-]{1,100}:[0-9]{1,5}|\\[[0-9a-fA-F:.%]{2,45}]:[0-9]{1,5}");
-    /** A path, or a URL: without the characters that would set off a user, a password or parameters. */
+    /** A path or URL without the characters that would introduce a user, a password, or parameters. */
     private static final Predicate<String> PLACE = matching("[^\\p{Cntrl}@?#&]{1,1000}");
 
     private static final Predicate<String> REGION = matching("[a-z]{2}(-[a-z]{2,10}){1,2}-[0-9]|-");
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 
-    /** Settings. A secret that somebody wrote in the place of its file is not told either. */
+    /** Settings. A secret that was entered instead of the path of its file is not disclosed either. */
     static final AllowList SETTINGS = settings();
 
     private Allowed() {}
@@ -128,7 +128,7 @@ final class Allowed {
         List.of(names.split(" ")).forEach(name -> forms.put(name, form));
     }
 
-    /** A setting's row, or nothing when its name is not known. */
+    /** Returns the row of a setting, or empty if its name is unknown. */
     static Optional<Map<String, String>> setting(String name, String value, String source) {
         String shown = SETTINGS.value(name, value);
         if (shown == null) {

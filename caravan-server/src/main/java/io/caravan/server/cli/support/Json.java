@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import java.io.IOException;
 
-/** Objects to JSON that people can read, and back. */
+/** Converts objects to readable JSON, and back. */
 final class Json {
     private static final ObjectMapper MAPPER = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -20,7 +20,7 @@ final class Json {
         }
     }
 
-    /** Throws {@link IOException} when the bytes are no JSON; the message has none of them. */
+    /** Throws {@link IOException} if the bytes are not JSON; the message contains none of them. */
     static JsonNode parse(byte[] bytes) throws IOException {
         try {
             return MAPPER.readTree(bytes);

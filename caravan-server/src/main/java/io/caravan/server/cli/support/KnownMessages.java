@@ -15,11 +15,11 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The messages that the program logs, by logger: of a message, their words and numbers may be told. */
+/** The message templates that the program logs, by logger. Only their words and numbers may be disclosed. */
 final class KnownMessages {
     private static final String LIST = "log-messages.txt";
     private static final String GAP = "…";
-    /** Longer ones are none of the program's, and would take long to compare. */
+    /** Longer messages are not the program's own, and would take long to compare. */
     private static final int MOST_CHARACTERS = 4096;
 
     private static final Pattern PLACE = Pattern.compile("\\{n?}");
@@ -27,7 +27,7 @@ final class KnownMessages {
 
     private final Map<String, List<Message>> byLogger = new HashMap<>();
 
-    /** A message with places for what is different each time; the pattern has a group for each number. */
+    /** A message with placeholders for its variable parts; the pattern has a group for each number. */
     private record Message(List<String> pieces, Pattern pattern) {
         static Message of(String template) {
             List<String> pieces = new ArrayList<>();
@@ -47,7 +47,7 @@ final class KnownMessages {
             return new Message(List.copyOf(pieces), Pattern.compile(pattern.toString(), Pattern.DOTALL));
         }
 
-        /** The words and numbers, as they are in a match. */
+        /** Returns the words and numbers of a match. */
         String shown(Matcher match) {
             StringBuilder shown = new StringBuilder();
             int group = 0;
@@ -59,7 +59,7 @@ final class KnownMessages {
         }
     }
 
-    /** Those that the program brings along. */
+    /** Loads the templates that are packaged with the program. */
     KnownMessages() {
         for (String line : lines()) {
             int colon = line.indexOf(": ");
@@ -68,7 +68,7 @@ final class KnownMessages {
         }
     }
 
-    /** {@code LOGGER: MESSAGE}, each. */
+    /** Returns the lines, each {@code LOGGER: MESSAGE}. */
     static List<String> lines() {
         try (BufferedReader in = new BufferedReader(
                 new InputStreamReader(Objects.requireNonNull(KnownMessages.class.getResourceAsStream(LIST)), UTF_8))) {
@@ -82,7 +82,7 @@ final class KnownMessages {
         return byLogger.keySet();
     }
 
-    /** What may be told of a message of a logger. */
+    /** Returns the part of a logger's message that may be disclosed. */
     String shown(String logger, String message) {
         if (message.length() > MOST_CHARACTERS) {
             return AllowList.HIDDEN;

@@ -15,15 +15,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The end of a log, with what is known to name nobody: time, level, logger, the program's own words, classes of
- * exceptions and where they were thrown.
+ * The end of a log, reduced to parts that identify no one: time, level, logger, the program's own words, and the
+ * classes of exceptions and stack frames.
  */
 final class LogTail {
-    /** How much of the log's end is read. */
+    /** The number of bytes that are read from the end of the log. */
     static final int MOST_BYTES = 2 << 20;
 
     private static final int MOST_LINE = 256 * 1024;
-    /** Of the text format; a line that journalctl prints has more before it. */
+    /** A line of the text format; journalctl prints a prefix before it. */
     private static final Pattern LINE = Pattern.compile("(?:[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} \\S{1,64} \\S{1,64}: )?"
             + "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}(?:Z|[+-][0-9]{2}:[0-9]{2})) ([A-Z]{4,5}) +\\[[^\\]]{0,100}]"
             + " ([A-Za-z0-9_$]{1,80}): (.*)");
@@ -38,7 +38,7 @@ final class LogTail {
     private final StringBuilder shown = new StringBuilder();
     private int hidden;
 
-    /** What may be told of a log's last {@value #MOST_BYTES} bytes. */
+    /** Returns the part of a log's last {@value #MOST_BYTES} bytes that may be disclosed. */
     String of(Path log) throws IOException {
         for (String line : end(log).split("\\R")) {
             String told = line.length() > MOST_LINE ? "" : line(line);
@@ -53,7 +53,7 @@ final class LogTail {
         return shown.toString();
     }
 
-    /** The first line of what is read may be a part of one: it is left out. */
+    /** Reads the end of the log without its first line, which may be incomplete. */
     private static String end(Path log) throws IOException {
         try (SeekableByteChannel in = Files.newByteChannel(log)) {
             long start = Math.max(0, in.size() - MOST_BYTES);
@@ -72,7 +72,7 @@ final class LogTail {
         }
     }
 
-    /** What may be told of a line; empty when that is nothing. */
+    /** Returns the part of a line that may be disclosed; may be empty. */
     private String line(String line) {
         if (line.isEmpty()) {
             return "";
@@ -138,7 +138,7 @@ final class LogTail {
         }
     }
 
-    /** Whether the program or the JVM has a class of this name; what has not is somebody's word. */
+    /** Whether the program or the JVM has a class of this name; other names may be user data. */
     private static boolean exists(String type) {
         return type.matches(CLASS) && ClassLoader.getSystemResource(type.replace('.', '/') + ".class") != null;
     }

@@ -20,11 +20,11 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What the machine tells. Linux tells it in {@code /proc} and {@code /sys}; the rest is Java's. */
+/** Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM. */
 final class Machine {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** Files, and the lines of them that may be told. */
+    /** Files, and patterns of their lines that may be disclosed. */
     private static final Map<String, Pattern> FILES = files();
 
     private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
@@ -37,9 +37,9 @@ final class Machine {
     private final Path root;
 
     /**
-     * Looks at a machine.
+     * Creates a report of a machine.
      *
-     * @param root where its {@code proc} and {@code sys} are: {@code /}, or a test's own
+     * @param root the directory of its {@code proc} and {@code sys}: {@code /}, or that of a test
      */
     Machine(Path root) {
         this.root = root;
@@ -72,7 +72,10 @@ final class Machine {
         return files;
     }
 
-    /** Adds the machine, and what {@code caravan doctor} finds without writing; of a store's directory, if there is one. */
+    /**
+     * Adds the machine and the findings of {@code caravan doctor} that need no writing, also for a store's directory if
+     * given.
+     */
     void look(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
@@ -113,7 +116,10 @@ final class Machine {
         return described;
     }
 
-    /** Adds the server's process, if it is one of this machine. Its number may be another machine's, so it is looked at. */
+    /**
+     * Adds the server's process if it is on this machine. Checks its command line, because the id may be that of
+     * another machine.
+     */
     void process(SupportFile file, OptionalLong id) {
         file.text(
                 "machine/process.txt",
@@ -130,7 +136,7 @@ final class Machine {
                         + lines(PROCESS_FILES, folder, "");
             }
         } catch (IOException notThere) {
-            // As that of a server on another machine.
+            // The server is probably on another machine.
         }
         return "the server is no process of this machine that this user may look at\n";
     }

@@ -4,7 +4,9 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Samples of Prometheus's text format that have the form of the server's own; comments and everything else are dropped. */
+/**
+ * Filters Prometheus text: keeps only samples in the form of the server's own, and drops comments and everything else.
+ */
 final class Metrics {
     private static final Pattern SAMPLE = Pattern.compile(
             "((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})? ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
@@ -13,14 +15,14 @@ final class Metrics {
             Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "host");
     private static final Pattern WORD = Pattern.compile("[a-z][a-z_.-]{0,40}");
     private static final Pattern LIMIT = Pattern.compile("[0-9.eE+-]{1,20}|\\+Inf");
-    /** Names of the JVM's own things: collectors, their causes, pools. */
+    /** Names from the JVM: collectors, their causes, and pools. */
     private static final Set<String> JVM = Set.of("action", "cause", "gc", "id", "pool");
 
     private static final Pattern JVM_NAME = Pattern.compile("[A-Za-z0-9 .'()_-]{1,60}");
 
     private Metrics() {}
 
-    /** The lines that may be told. */
+    /** Returns the lines that may be disclosed. */
     static String shown(String text) {
         StringBuilder shown = new StringBuilder();
         text.lines()

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What a running server tells, as far as it answers and the user may ask. */
+/** Collects data from a running server, as far as it responds and permissions allow. */
 final class ServerParts {
     private static final int PINGS = 20;
     private static final int OK = 200;
@@ -33,27 +33,27 @@ final class ServerParts {
     private final Consumer<String> told;
     private ServerInfo info = new ServerInfo(Map.of());
 
-    /** Opens what a server is asked over. */
+    /** Opens a connection to a server. */
     interface Opening<T> {
         T open() throws IOException;
     }
 
-    /** Turns a page into a part. */
+    /** Converts a page into a part of the file. */
     private interface Adding {
         void add(byte[] body) throws IOException;
     }
 
     /**
-     * Adds to a file.
+     * Creates a collector for a file.
      *
-     * @param told gets messages in full, for the person who runs this: they are not for the file
+     * @param told receives complete messages for the user of this command, which must not be in the file
      */
     ServerParts(SupportFile file, Consumer<String> told) {
         this.file = file;
         this.told = told;
     }
 
-    /** Adds what the server tells over RESP. */
+    /** Adds the data that the server offers over RESP. */
     void overResp(Opening<ServerConnection> opening) {
         try (ServerConnection connection = opening.open()) {
             info = connection.info();
@@ -102,7 +102,9 @@ final class ServerParts {
         return latency;
     }
 
-    /** The first word of an entry is a command's name only if the server has such a command. */
+    /**
+     * Returns the slow log. The first word of an entry counts as a command name only if the server has such a command.
+     */
     private static List<Object> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
                 .map(ServerParts::lower)
@@ -135,7 +137,7 @@ final class ServerParts {
         return word instanceof byte[] bytes ? new String(bytes, UTF_8).toLowerCase(Locale.ROOT) : "";
     }
 
-    /** Adds what the server's pages tell over HTTP. */
+    /** Adds the pages that the server offers over HTTP. */
     void overHttp(Opening<HttpPages> opening) {
         try {
             HttpPages pages = opening.open();
@@ -198,12 +200,12 @@ final class ServerParts {
         told.accept(String.valueOf(problem.getMessage()));
     }
 
-    /** How many connections the server may have; empty when it did not tell. */
+    /** Returns the server's limit of connections; empty if it is unknown. */
     OptionalLong maxConnections() {
         return info.number("maxclients");
     }
 
-    /** The server's process, on its own machine; empty when it did not tell. */
+    /** Returns the process id of the server on its own machine; empty if it is unknown. */
     OptionalLong processId() {
         return info.number("process_id");
     }

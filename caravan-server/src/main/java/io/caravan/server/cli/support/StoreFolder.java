@@ -24,9 +24,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What a store's directory tells, open or closed: it is read only, and no lock is taken. */
+/** Describes the directory of a store, open or closed. Only reads, and takes no lock. */
 final class StoreFolder {
-    /** Of a larger store, verifying takes too long for something that is done in passing. */
+    /** The size above which verifying a store takes too long for this command. */
     static final long MOST_VERIFIED_BYTES = 256L << 20;
 
     private static final int MOST_FILES = 20_000;
@@ -44,7 +44,7 @@ final class StoreFolder {
         this.part = part;
     }
 
-    /** Looks into a directory, or, when it has several groups, into the folder of each; see {@link #look}. */
+    /** Inspects a store's directory, or that of each of its shards; see {@link #look}. */
     static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
         List<Path> folders;
         try {
@@ -59,7 +59,7 @@ final class StoreFolder {
         }
     }
 
-    /** Adds the files, their heads, and what verifying them finds; {@code progress} is told how far that is. */
+    /** Adds the files, their headers, and the result of verifying them; reports that step to {@code progress}. */
     private void look(VerifyReport.Progress progress) {
         try {
             file.json(part + "/files.json", "files of the store's directory, with what their headers say", files());
@@ -94,7 +94,7 @@ final class StoreFolder {
         return answer;
     }
 
-    /** Empty when the file went meanwhile, as a log segment may that is recycled. */
+    /** Returns empty if the file has disappeared, such as a recycled log segment. */
     private Optional<Map<String, Object>> describe(Path path) throws IOException {
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -124,7 +124,7 @@ final class StoreFolder {
                 : Optional.empty();
     }
 
-    /** The fixed fields only: what follows them may be values. */
+    /** Reads only the fixed fields, because values may follow them. */
     private static void head(Path path, FileHeader.Kind kind, Map<String, Object> described) {
         described.put("kind", kind.letters());
         try (InputStream in = Files.newInputStream(path)) {
@@ -180,7 +180,7 @@ final class StoreFolder {
         return figures;
     }
 
-    /** Where the fault is, without its message. */
+    /** Returns the location of a fault, without its message. */
     private static Map<String, Object> fault(CaravanException fault) {
         Map<String, Object> where = new LinkedHashMap<>();
         where.put("problem", fault.getClass().getSimpleName());

@@ -31,7 +31,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Makes one file for whoever is asked for help. */
+/** Collects diagnostics for an expert in one file. */
 @Command(
         name = "support",
         description = {
@@ -128,7 +128,7 @@ public final class SupportCommand extends ClientCommand {
         return port;
     }
 
-    /** A file that is not made to the end is deleted. */
+    /** Writes the file, and deletes it on failure. */
     private void make(Path target, SupportFile file, int http) throws IOException {
         OutputStream to = create(target);
         boolean made = false;

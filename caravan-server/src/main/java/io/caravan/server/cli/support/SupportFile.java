@@ -21,7 +21,10 @@ import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** The archive: its parts, and what could not be had. The parts are small, and in memory until it is written. */
+/**
+ * The diagnostics archive: its parts, and the list of missing data. The parts are small, and stay in memory until they
+ * are written.
+ */
 final class SupportFile {
     private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     private static final String INTRODUCTION = """
@@ -38,21 +41,21 @@ final class SupportFile {
     /**
      * A file of the archive.
      *
-     * @param about what is in it, for people
+     * @param about a description of its contents, for people
      */
     record Part(String name, String about, byte[] bytes) {}
 
     /**
-     * What was asked for and could not be had.
+     * Requested data that is unavailable.
      *
-     * @param why in words of ours, as a message may have names in it
+     * @param why the reason in this program's own words, because a message may contain names
      */
     record Missing(String name, String why) {}
 
     /**
-     * With nothing in it.
+     * Creates an empty archive.
      *
-     * @param at when it is made
+     * @param at the time of its creation
      */
     SupportFile(Instant at) {
         this.at = at;
@@ -79,9 +82,10 @@ final class SupportFile {
     }
 
     /**
-     * Makes an empty file that only this user can read, so that nothing is asked for in vain.
+     * Creates an empty file that only this user can read. Called first, so that a name conflict is found before data is
+     * collected.
      *
-     * @throws java.nio.file.FileAlreadyExistsException when anything has that name
+     * @throws java.nio.file.FileAlreadyExistsException if the name is in use
      */
     static OutputStream create(Path file) throws IOException {
         boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
@@ -93,7 +97,7 @@ final class SupportFile {
         return Channels.newOutputStream(Files.newByteChannel(file, NEW, onlyOwner));
     }
 
-    /** Writes everything, with the contents first; ends what it writes to. */
+    /** Writes all parts, starting with the table of contents, and closes the stream. */
     void write(OutputStream to) throws IOException {
         try (ZipOutputStream zip = new ZipOutputStream(to)) {
             put(zip, new Part("README.txt", "", readme().getBytes(UTF_8)));

@@ -1,6 +1,6 @@
 /**
- * One file for whoever is asked for help: what a server, a store's directory, the machine and a log tell. Everything in
- * it is let through by name ({@link io.caravan.server.cli.support.AllowList}); there is no list of what to remove.
+ * Diagnostics for an expert in one file, from a server, a store's directory, the machine, and a log. Everything in it
+ * is on an allow list ({@link io.caravan.server.cli.support.AllowList}); no list of secrets to remove exists.
  */
 @NullMarked
 package io.caravan.server.cli.support;

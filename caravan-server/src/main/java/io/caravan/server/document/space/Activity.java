@@ -2,7 +2,9 @@ package io.caravan.server.document.space;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What has happened in a space since the server started, whatever became of its settings. Thread-safe. */
+/**
+ * The counters and rate limits of a space since the server started, which survive changes of its settings. Thread-safe.
+ */
 final class Activity {
     final RateLimit writeRate;
     final RateLimit byteRate;
@@ -44,7 +46,7 @@ final class Activity {
         this.refusedRates = refusedRates;
     }
 
-    /** The same figures, with other rates. */
+    /** Returns the same counters, with other rate limits. */
     Activity with(RateLimit otherWriteRate, RateLimit otherByteRate) {
         return new Activity(
                 otherWriteRate, otherByteRate, writes, bytes, retired, refusedSizes, refusedQuotas, refusedRates);

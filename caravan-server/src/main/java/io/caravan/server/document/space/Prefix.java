@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What the names of a space's documents begin with: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
+/** The first bytes of the names of a space's documents: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
-    /** Greatest length, in bytes. */
+    /** Maximum length, in bytes. */
     public static final int MAX_BYTES = 256;
 
     private final byte[] bytes;
@@ -21,7 +21,7 @@ public final class Prefix implements Comparable<Prefix> {
     }
 
     /**
-     * A prefix of these bytes, which are not copied and must not change.
+     * Creates a prefix of these bytes, which are not copied and must not change.
      *
      * @throws IllegalArgumentException when there are not 1 to {@value #MAX_BYTES} of them
      */
@@ -33,7 +33,7 @@ public final class Prefix implements Comparable<Prefix> {
         return new Prefix(bytes);
     }
 
-    /** A copy of the bytes. */
+    /** Returns a copy of the bytes. */
     public byte[] toBytes() {
         return bytes.clone();
     }
@@ -51,14 +51,15 @@ public final class Prefix implements Comparable<Prefix> {
         return name.startsWith(bytes);
     }
 
-    /** Whether the name comes before this prefix, byte by byte. */
+    /** Whether the name sorts before this prefix, byte by byte. */
     boolean isAfter(DocumentName name) {
         return name.compareTo(bytes) < 0;
     }
 
     /**
-     * The prefix for people, logs and metrics: as text, in which a backslash is doubled and control characters are escaped;
-     * if it is not UTF-8, each byte that is not printable ASCII as {@code \xHH}. No two prefixes have the same label.
+     * Returns the prefix for users, logs, and metrics: as text, in which a backslash is doubled and control characters
+     * are escaped; if it is not UTF-8, with each byte that is not printable ASCII as {@code \xHH}. No two prefixes have
+     * the same label.
      */
     public String label() {
         return label;

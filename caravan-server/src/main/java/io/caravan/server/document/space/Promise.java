@@ -3,15 +3,15 @@ package io.caravan.server.document.space;
 import io.caravan.Durability;
 import java.util.Locale;
 
-/** What has happened to a change before it is answered; the weakest first. */
+/** The durability of an acknowledged write, the weakest first. */
 public enum Promise {
-    /** It is in memory: a killed process may lose it. */
+    /** In memory: a killed process may lose the write. */
     MEMORY(Durability.NONE),
-    /** The operating system has it: a power cut may lose it. */
+    /** In the operating system's memory: a power failure may lose the write. */
     PROCESS(Durability.PROCESS),
-    /** It is on the disk. */
+    /** On disk. */
     SYNC(Durability.SYNC),
-    /** It is on the disks of a cluster's majority. */
+    /** On the disks of a majority of the cluster. */
     REPLICATED(Durability.SYNC);
 
     private final Durability durability;
@@ -20,7 +20,7 @@ public enum Promise {
         this.durability = durability;
     }
 
-    /** What a server that is alone promises at this level of its store. */
+    /** Returns the durability that a standalone server offers with this level of its store. */
     public static Promise of(Durability level) {
         return switch (level) {
             case NONE -> MEMORY;
@@ -29,17 +29,17 @@ public enum Promise {
         };
     }
 
-    /** What a store is asked for. */
+    /** Returns the durability that the store must reach. */
     public Durability durability() {
         return durability;
     }
 
-    /** Its name in both protocols and on the command line. */
+    /** Returns its name in both protocols and on the command line. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a server that promises this can promise the other for some of its documents. */
+    /** Whether a server with this durability can offer the other one for some of its documents. */
     boolean allows(Promise other) {
         return this == REPLICATED ? other == REPLICATED : other.compareTo(this) <= 0;
     }

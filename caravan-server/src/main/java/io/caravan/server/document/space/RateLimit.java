@@ -4,23 +4,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A token bucket that holds a second's worth. Whoever finds a whole token in it may take as many as it needs, and those who
- * follow wait until the debt is paid: so what is larger than the bucket gets through, and the rate holds in the long run.
- * Thread-safe; takes neither memory nor a lock for each request.
+ * A token bucket that holds one second's worth of tokens. A caller that finds an entire token may take as many as it
+ * needs, and later callers wait until the debt is repaid. An amount larger than the bucket can therefore pass, and the
+ * rate holds in the long run. Thread-safe; allocates no memory and takes no lock for a request.
  *
- * <p>The bucket is kept as the time at which it would be full again. A second ahead, it is empty.
+ * <p>The bucket is stored as the time at which it will be full. It is empty when that time is one second ahead.
  */
 final class RateLimit {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** When the bucket is full again, on the clock of the calls. */
+    /** The time at which the bucket is full again, on the clock of the calls. */
     private final AtomicLong fullNanos;
 
     RateLimit(long nowNanos) {
         fullNanos = new AtomicLong(nowNanos);
     }
 
-    /** Time that an amount takes, in nanoseconds; a century at most. */
+    /** Returns the time that an amount takes, in nanoseconds; at most a century. */
     private static long nanos(long amount, long perSecond) {
         return (long) Math.min((double) amount * SECOND / perSecond, TimeUnit.DAYS.toNanos(36_500));
     }
@@ -28,7 +28,7 @@ final class RateLimit {
     /**
      * Takes an amount.
      *
-     * @return 0, or, when there is no token and nothing was taken, in how many nanoseconds there will be
+     * @return 0, or, when no token is available and nothing was taken, the nanoseconds until one is
      */
     long take(long nowNanos, long amount, long perSecond) {
         while (true) {
@@ -45,7 +45,7 @@ final class RateLimit {
         }
     }
 
-    /** Gives back what was taken for a write that was not made. */
+    /** Refunds an amount that was taken for a write that was not made. */
     void giveBack(long amount, long perSecond) {
         fullNanos.addAndGet(-nanos(amount, perSecond));
     }

@@ -5,25 +5,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space with these settings: replaced when any space is set or removed. What is in it is counted with each change of a
- * document, so that a quota is kept exactly; a write reserves its part before the store has it. Thread-safe.
+ * A space with its settings: replaced when any space is set or removed. Each write to a document updates its counts, so
+ * that quotas are exact; a write reserves its share before the store accepts it. Thread-safe.
  */
 public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
     private final Activity activity;
     private final Promise promise;
-    /** The space with the longest prefix that this one's prefix begins with. */
+    /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
     private final @Nullable Space around;
 
     private final SpaceTable table;
     private final Counts counts;
 
     /**
-     * A space.
+     * Creates a space.
      *
-     * @param server what the server promises for documents that are in no space
-     * @param before the same space with other settings, whose counts go on, or null to count from 0
+     * @param server the durability of documents that are in no space
+     * @param before the same space with other settings, whose counts continue, or null to count from 0
      */
     Space(
             Prefix prefix,
@@ -34,7 +34,7 @@ public final class Space {
             SpaceTable table,
             @Nullable Space before) {
         Promise set = settings.promise();
-        // Perhaps the server has promised more when it was set.
+        // The server may have offered more when it was set.
         this.promise = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;
@@ -44,7 +44,7 @@ public final class Space {
         this.counts = before == null ? new Counts(new AtomicLong(), new AtomicLong()) : before.counts;
     }
 
-    /** What is in the space. */
+    /** The number and total length of the documents in the space. */
     private record Counts(AtomicLong documents, AtomicLong bytes) {}
 
     public Prefix prefix() {
@@ -55,12 +55,15 @@ public final class Space {
         return settings;
     }
 
-    /** What has happened to a change of its documents before it is answered. */
+    /** Returns the durability of an acknowledged write to its documents. */
     public Promise promise() {
         return promise;
     }
 
-    /** How long a change of its documents may wait for others to share its flush, or null: as the server does it. */
+    /**
+     * Returns the maximum time that a write to its documents waits for others to share its flush; null for the
+     * server's.
+     */
     public @Nullable Duration flushDelay() {
         return settings.has(SpaceSetting.FLUSH_MILLIS)
                 ? Duration.ofMillis(settings.get(SpaceSetting.FLUSH_MILLIS))
@@ -76,26 +79,26 @@ public final class Space {
         return activity;
     }
 
-    /** Number of documents, those that have expired or are kept for their forks included. */
+    /** Returns the number of documents, including those that have expired or are kept for their forks. */
     public long documents() {
         return counts.documents.get();
     }
 
-    /** Length of all values that the documents' own lists retain, in bytes. */
+    /** Returns the length of all values that the documents' own lists retain, in bytes. */
     public long bytes() {
         return counts.bytes.get();
     }
 
-    /** Counts a document that was found when the space was made. */
+    /** Counts a document that existed when the space was created. */
     void found(long documentBytes) {
         counts.documents.incrementAndGet();
         counts.bytes.addAndGet(documentBytes);
     }
 
     /**
-     * Counts a change of a document, under the lock of its name.
+     * Counts a write to a document, under the lock of its name.
      *
-     * @param stripe the one of the document's name: what is not counted yet will be found as it is then
+     * @param stripe the stripe of the document's name; if it is not counted yet, its count will include the write
      */
     public void count(int stripe, long moreDocuments, long moreBytes) {
         if (table.counted(stripe)) {
@@ -105,8 +108,8 @@ public final class Space {
     }
 
     /**
-     * Whether what is counted exceeds a quota, less what a change will free. Until all documents are counted, which takes a moment after each change of
-     * any space, it does not.
+     * Whether the counted amount, less what a write will free, exceeds a quota. False until all documents are counted,
+     * which takes a moment after a space is created or removed.
      */
     public boolean exceeds(SpaceSetting quota, long freed) {
         long counted = quota == SpaceSetting.QUOTA_DOCUMENTS ? documents() : bytes();
@@ -114,9 +117,10 @@ public final class Space {
     }
 
     /**
-     * Takes the writes of a change, and the bytes that they append, from what the space's rates allow.
+     * Takes writes, and the bytes that they append, from the space's rates.
      *
-     * @return 0, or, when nothing was taken, in how many nanoseconds to try again
+     * @param writes the number of documents written to
+     * @return 0, or, when nothing was taken, the nanoseconds until the next try
      */
     public long take(long nowNanos, long writes, long appendedBytes) {
         long writesPerSecond = settings.get(SpaceSetting.WRITES_PER_SECOND);
@@ -132,7 +136,7 @@ public final class Space {
         return wait;
     }
 
-    /** Gives back what {@link #take} took, because the change was not made. */
+    /** Refunds what {@link #take} took, because the write was not made. */
     public void giveBack(long writes, long appendedBytes) {
         if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
             activity.writeRate.giveBack(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
@@ -142,14 +146,14 @@ public final class Space {
         }
     }
 
-    /** Notes a write that the store has accepted. */
+    /** Records a write to a document that the store has accepted. */
     public void wrote(long appendedBytes, long retiredValues) {
         activity.writes.increment();
         activity.bytes.add(appendedBytes);
         activity.retired.add(retiredValues);
     }
 
-    /** Notes that a value or a document would have been too large. */
+    /** Records a rejection because a value or a document would have been too large. */
     public void refusedSize() {
         activity.refusedSizes.increment();
     }
@@ -162,17 +166,20 @@ public final class Space {
         activity.refusedRates.increment();
     }
 
-    /** Changes that appended or created since the server started. */
+    /**
+     * Returns the number of writes that appended or created since the server started; a write to several documents
+     * counts once for each.
+     */
     public long writes() {
         return activity.writes.sum();
     }
 
-    /** Bytes that they appended. */
+    /** Returns the bytes that these writes appended. */
     public long writtenBytes() {
         return activity.bytes.sum();
     }
 
-    /** Values that were trimmed because newer ones came. */
+    /** Returns the number of values that retention trimmed during these writes. */
     public long retiredValues() {
         return activity.retired.sum();
     }

@@ -18,20 +18,20 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces' settings as they are kept in a list of the store. An entry says what one space is from then on:
+ * The spaces' settings, stored in a list of the store. An entry holds the settings of one space from then on:
  *
  * <ul>
  *   <li>a version, 1, in one byte;
  *   <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
- *   <li>until the end, the settings as {@link Attributes}, the value of each in 8 bytes, big-endian. None of them, when the
+ *   <li>until the end, the settings as {@link Attributes}, the value of each in 8 bytes, big-endian; none when the
  *       space is removed.
  * </ul>
  *
- * <p>While more than twice as many entries are retained as there are spaces, each change also writes the two oldest again,
- * so that the list can be trimmed behind them. Not thread-safe.
+ * <p>While the list retains more than twice as many entries as there are spaces, each update also rewrites up to two of
+ * the oldest ones at the end, so that the list can be trimmed. Not thread-safe.
  */
 final class SpaceJournal {
-    /** The store's list that holds it. */
+    /** The id of the list that holds the journal. */
     static final long LIST_ID = -4;
 
     private static final byte VERSION = 1;
@@ -40,7 +40,7 @@ final class SpaceJournal {
 
     private final ListStore store;
 
-    /** Where the entry of each space is, oldest first. */
+    /** The sequence of each space's entry, oldest first. */
     private Map<Prefix, Long> sequences = new LinkedHashMap<>();
 
     private SortedMap<Prefix, SpaceSettings> settings = new TreeMap<>();
@@ -81,7 +81,7 @@ final class SpaceJournal {
     private static SpaceSettings decode(byte[] encoded) {
         Attributes attributes = Attributes.decode(encoded);
         if (!SpaceSettings.knows(attributes)) {
-            // A release that has added a setting, or a word of one, has written it.
+            // Written by a release that has added a setting, or a word of one.
             throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
         }
         return SpaceSettings.decode(attributes);
@@ -101,16 +101,16 @@ final class SpaceJournal {
         }
     }
 
-    /** The spaces as last set. */
+    /** Returns the spaces as last set. */
     SortedMap<Prefix, SpaceSettings> settings() {
         return settings;
     }
 
     /**
-     * Writes what a space is from now on. If this throws, nothing has changed.
+     * Writes the new settings of a space. If this throws, nothing has changed.
      *
      * @param now null to remove the space
-     * @return completes when that is durable
+     * @return completes when the entry is durable
      */
     CompletableFuture<Long> write(Prefix prefix, @Nullable SpaceSettings now) {
         Map<Prefix, Long> after = new LinkedHashMap<>(sequences);
@@ -133,7 +133,7 @@ final class SpaceJournal {
         return durable;
     }
 
-    /** Sequence of the oldest entry that counts. */
+    /** Returns the sequence of the oldest entry that is still valid. */
     private static long first(Map<Prefix, Long> sequences, long next) {
         Iterator<Long> oldest = sequences.values().iterator();
         return oldest.hasNext() ? oldest.next() : next;

@@ -8,58 +8,61 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be set for a space: each a whole number from 1 on, or one of a few words, which are numbered from 1 on; or not
- * set.
+ * The settings of a space: each is an integer of at least 1, one of a few words, which are numbered from 1, or not set.
  */
 public enum SpaceSetting {
-    /** Greatest length of one value, in bytes. */
+    /** Maximum length of one value, in bytes. */
     VALUE_BYTES("max-value-bytes", Unit.BYTES),
-    /** Greatest number of values that a document may hold. */
+    /** Maximum number of values that a document may hold. */
     DOCUMENT_VALUES("max-values", Unit.COUNT),
-    /** Greatest length of all values of a document together, in bytes. */
+    /** Maximum length of all values of a document together, in bytes. */
     DOCUMENT_BYTES("max-bytes", Unit.BYTES),
-    /** How many of its newest values a document retains. */
+    /** Number of its newest values that a document retains. */
     RETAINED_VALUES("retain-values", Unit.COUNT),
-    /** How many bytes of its newest values a document retains. */
+    /** Number of bytes of its newest values that a document retains. */
     RETAINED_BYTES("retain-bytes", Unit.BYTES),
-    /** How long a document retains a value, in seconds. */
+    /** Time for which a document retains a value, in seconds. */
     RETAINED_SECONDS("retain-age", Unit.SECONDS),
-    /** Greatest number of documents in the space. */
+    /** Maximum number of documents in the space. */
     QUOTA_DOCUMENTS("quota-documents", Unit.COUNT),
-    /** Greatest length of all values in the space together, in bytes. */
+    /** Maximum length of all values in the space together, in bytes. */
     QUOTA_BYTES("quota-bytes", Unit.BYTES),
-    /** Changes that append or create, in a second. */
+    /**
+     * Maximum number of writes that append or create, per second; a write to several documents counts once for each.
+     */
     WRITES_PER_SECOND("writes-per-second", Unit.COUNT),
-    /** Bytes of values that are appended, in a second. */
+    /** Maximum number of bytes of appended values, per second. */
     BYTES_PER_SECOND("bytes-per-second", Unit.BYTES),
-    /** What has happened to a change before it is answered. */
+    /** Durability of an acknowledged write. */
     DURABILITY("durability", words(Promise.values(), Promise::word)),
-    /** How long a change may wait for others to share its flush, in milliseconds. */
+    /** Maximum time that a write waits for others to share its flush, in milliseconds. */
     FLUSH_MILLIS("flush-delay", Unit.MILLISECONDS, SpaceSetting.LONGEST_DELAY),
-    /** Whether a value is stored with the time at which it came. */
+    /** Whether a value is stored with its arrival time. */
     TIMESTAMPS("timestamps", List.of("on")),
-    /** Greatest age of a change that is not archived, in seconds. */
+    /** Maximum age of a write that is not archived, in seconds. */
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
-    /** How many of a document's newest generations stay in the archive, whatever their age. */
+    /** Number of a document's newest generations that the archive keeps, whatever their age. */
     ARCHIVE_KEEP("archive-keep", Unit.COUNT, SpaceSetting.MOST_KEPT),
-    /** Generations that are not older than so many days stay too. */
+    /** Age in days up to which the archive also keeps generations. */
     ARCHIVE_KEEP_DAYS("archive-keep-days", Unit.COUNT, SpaceSetting.MOST_KEPT),
-    /** For so many days, the newest generation of each day stays too. */
+    /** Number of days for which the archive also keeps the newest generation of each day. */
     ARCHIVE_KEEP_DAILY("archive-keep-daily", Unit.COUNT, SpaceSetting.MOST_KEPT);
 
-    /** What unsets any setting. */
+    /** The text that unsets any setting. */
     private static final String UNSET = "0";
 
-    /** One minute, as for every write. */
+    /** Maximum flush delay: one minute, as for every write. */
     private static final long LONGEST_DELAY = 60_000;
 
-    /** Greatest value of any setting: the greatest integer that every reader of JSON can count to. */
+    /** Maximum value of any setting: the greatest integer that every JSON reader represents exactly. */
     public static final long MAX = (1L << 53) - 1;
 
-    /** Generations and days that an archive keeps: more than anybody needs, and few enough to calculate with. */
+    /**
+     * Maximum number of generations and days that an archive keeps: more than needed, and small enough for arithmetic.
+     */
     private static final long MOST_KEPT = 1_000_000;
 
-    /** What a setting counts, or that it is a word. */
+    /** The unit of a setting; {@code WORD} if its values are words. */
     public enum Unit {
         COUNT,
         BYTES,
@@ -71,7 +74,7 @@ public enum SpaceSetting {
     private final String key;
     private final Unit unit;
     private final long max;
-    /** By their numbers less 1. */
+    /** The words; the first one has the number 1. */
     private final List<String> words;
 
     SpaceSetting(String key, Unit unit) {
@@ -96,7 +99,7 @@ public enum SpaceSetting {
         return Arrays.stream(values).map(word).toList();
     }
 
-    /** Its name in both protocols, on the command line and in the store. */
+    /** Returns its name in both protocols, on the command line, and in the store. */
     public String key() {
         return key;
     }
@@ -105,15 +108,14 @@ public enum SpaceSetting {
         return unit;
     }
 
-    /** Greatest value. */
     long max() {
         return max;
     }
 
     /**
-     * The number of a word, of a setting that has words; 0, which unsets the setting, of {@code 0}.
+     * Returns the number of a word, for a setting that has words; 0, which unsets the setting, for {@code 0}.
      *
-     * @throws IllegalArgumentException when it is none of them
+     * @throws IllegalArgumentException when the text is neither
      */
     public long number(String text) {
         int at = words.indexOf(text.toLowerCase(Locale.ROOT));
@@ -124,12 +126,12 @@ public enum SpaceSetting {
         return at + 1;
     }
 
-    /** A value that is set as it is shown: a word, or a number. */
+    /** Returns a value as users set and see it: a word, or a number. */
     Object shown(long value) {
         return unit == Unit.WORD ? words.get((int) value - 1) : (Object) value;
     }
 
-    /** The setting of this name, or null when there is none. */
+    /** Returns the setting of this name, or null if none exists. */
     static @Nullable SpaceSetting find(String key) {
         return Arrays.stream(values())
                 .filter(setting -> setting.key.equals(key))
@@ -138,9 +140,9 @@ public enum SpaceSetting {
     }
 
     /**
-     * The setting of this name.
+     * Returns the setting of this name.
      *
-     * @throws IllegalArgumentException when there is none; the message lists those that there are
+     * @throws IllegalArgumentException when none exists; the message lists the existing ones
      */
     public static SpaceSetting of(String key) {
         SpaceSetting setting = find(key);

@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of a space. Immutable. */
 public final class SpaceSettings {
-    /** Nothing is set. */
+    /** No settings. */
     public static final SpaceSettings NONE = new SpaceSettings(new long[SpaceSetting.values().length]);
 
-    /** By the settings' order; 0 for one that is not set. */
+    /** The values, by the settings' order; 0 for a setting that is not set. */
     private final long[] values;
 
     private SpaceSettings(long[] values) {
         this.values = values;
     }
 
-    /** The setting's value, 0 when it is not set. */
+    /** Returns the setting's value, or 0 if it is not set. */
     public long get(SpaceSetting setting) {
         return values[setting.ordinal()];
     }
@@ -34,10 +34,10 @@ public final class SpaceSettings {
     }
 
     /**
-     * The same settings but for one.
+     * Returns the same settings, with one replaced.
      *
-     * @param value from 1 to the setting's greatest, or 0 to unset it
-     * @throws IllegalArgumentException when it is not
+     * @param value from 1 to the setting's maximum, or 0 to unset it
+     * @throws IllegalArgumentException when the value is out of range
      */
     public SpaceSettings with(SpaceSetting setting, long value) {
         if (value < 0 || value > setting.max()) {
@@ -49,7 +49,7 @@ public final class SpaceSettings {
         return new SpaceSettings(changed);
     }
 
-    /** Those that are set, by their names. */
+    /** Returns the settings that are set, by name. */
     public Map<String, Long> asMap() {
         Map<String, Long> map = new LinkedHashMap<>();
         for (SpaceSetting setting : SpaceSetting.values()) {
@@ -60,7 +60,7 @@ public final class SpaceSettings {
         return map;
     }
 
-    /** Those that are set, by their names, as they are shown: numbers, and words. */
+    /** Returns the settings that are set, by name, as users see them: numbers and words. */
     public Map<String, Object> shown() {
         Map<String, Object> map = new LinkedHashMap<>();
         for (SpaceSetting setting : SpaceSetting.values()) {
@@ -71,7 +71,7 @@ public final class SpaceSettings {
         return map;
     }
 
-    /** The promise that is set, or null. */
+    /** Returns the durability that is set, or null. */
     @Nullable
     Promise promise() {
         return has(SpaceSetting.DURABILITY) ? Promise.values()[(int) get(SpaceSetting.DURABILITY) - 1] : null;
@@ -87,7 +87,7 @@ public final class SpaceSettings {
         return encoded;
     }
 
-    /** Whether this release knows all settings that were encoded, and their words. */
+    /** Whether this release supports all encoded settings, and their words. */
     static boolean knows(Attributes encoded) {
         return encoded.asMap().entrySet().stream().allMatch(each -> {
             SpaceSetting setting = SpaceSetting.find(each.getKey());
@@ -98,7 +98,7 @@ public final class SpaceSettings {
     }
 
     /**
-     * The settings that were encoded.
+     * Decodes settings.
      *
      * @throws IllegalArgumentException when they are not settings of this version
      */

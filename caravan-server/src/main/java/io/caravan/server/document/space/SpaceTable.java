@@ -9,16 +9,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All spaces, in the order of their prefixes, and how far the documents in them are counted. The spaces never change.
+ * All spaces, in the order of their prefixes, and the progress of counting their documents. The set of spaces never
+ * changes.
  *
- * <p>All that lies between a prefix and a name that begins with it, begins with it too. So of the prefixes that are not
- * behind a name, the last one either begins the name, or is within the space that does.
+ * <p>Every string that sorts between a prefix and a name that starts with it also starts with that prefix. Of the
+ * prefixes that do not sort after a name, the last one is therefore a prefix of the name, or lies within the space that
+ * contains the name.
  */
 final class SpaceTable {
     static final SpaceTable EMPTY = new SpaceTable();
 
     private final Space[] spaces;
-    /** The documents of the stripes before this one are counted; changes under the lock of the stripe before. */
+    /** The number of stripes whose documents are counted; changes under the lock of the stripe counted last. */
     private volatile int countedStripes;
 
     private SpaceTable() {
@@ -26,9 +28,9 @@ final class SpaceTable {
     }
 
     /**
-     * A table of these spaces.
+     * Creates a table of these spaces.
      *
-     * @param before the last one: if it has the same prefixes, its documents are in the same spaces, and are counted
+     * @param before the previous table: if it has the same prefixes and is counted, its counts stay valid
      */
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
@@ -62,12 +64,12 @@ final class SpaceTable {
         return spaces.length == 0;
     }
 
-    /** In the order of their prefixes. */
+    /** Returns the spaces in the order of their prefixes. */
     List<Space> all() {
         return List.of(spaces);
     }
 
-    /** The space with the longest prefix that the name begins with, or null. */
+    /** Returns the space with the longest prefix that the name starts with, or null. */
     @Nullable
     Space find(DocumentName name) {
         int from = 0;
@@ -96,7 +98,7 @@ final class SpaceTable {
         return countedStripes == Catalog.STRIPES;
     }
 
-    /** Notes that the documents of a stripe are counted; called for each, in order, under its lock. */
+    /** Records that the documents of a stripe are counted; called for each stripe, in order, under its lock. */
     void nowCounted(int stripe) {
         countedStripes = stripe + 1;
     }

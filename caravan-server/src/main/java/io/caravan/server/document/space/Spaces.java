@@ -17,38 +17,38 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces of a store. Of all prefixes that a document's name begins with, the longest one's settings count, and no
- * others: nothing is inherited.
+ * The spaces of a store. The settings of the longest prefix that a document's name starts with apply, and no others:
+ * nothing is inherited.
  *
- * <p>Any thread may look a space up, at the cost of a few comparisons. Changes are for threads that may wait: making and
- * removing a space counts all documents anew, since some have moved from one space to another.
+ * <p>Any thread may look up a space, at the cost of a few comparisons. Updates are for threads that may wait: creating
+ * or removing a space recounts all documents, because some have moved from one space to another.
  */
 public final class Spaces {
-    /** Greatest number of spaces. */
+    /** Maximum number of spaces. */
     public static final int MAX_SPACES = 1_000;
 
     private final ListStore store;
     private final Catalog catalog;
     private final LongSupplier nanoTime;
     private final Promise server;
-    /** What has happened in each space; kept while there is one of the prefix. */
+    /** The counters of each space; kept while a space of the prefix exists. */
     private final Map<Prefix, Activity> activities = new ConcurrentHashMap<>();
 
-    /** Held during a change; taken before the locks of the catalog and the store. */
+    /** Held during an update; acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
     /** Guarded by {@link #changing}. */
     private final SpaceJournal journal;
 
-    /** Why settings with which the server does nothing cannot be set. */
+    /** Settings that cannot be set because they have no effect on this server, with the reasons. */
     private final Map<SpaceSetting, String> refused = new ConcurrentHashMap<>();
 
     private volatile SpaceTable table = SpaceTable.EMPTY;
 
     /**
-     * Reads the spaces, and counts what is in them, which takes as long as there are documents if there are spaces.
+     * Reads the spaces and, if any exist, counts the documents in them, which takes time proportional to all documents.
      *
      * @param nanoTime as {@link System#nanoTime()}, for rates
-     * @param server what is promised for documents in no space, and at most in one
+     * @param server the durability of documents in no space, and the maximum in any space
      */
     public Spaces(ListStore store, Catalog catalog, LongSupplier nanoTime, Promise server) {
         this.store = store;
@@ -61,40 +61,43 @@ public final class Spaces {
         }
     }
 
-    /** Whether there are none, so that nothing has to be looked up or counted. */
+    /** Whether no spaces exist, so that nothing has to be looked up or counted. */
     public boolean isEmpty() {
         return table.isEmpty();
     }
 
-    /** The space that a document of this name is in, or null. Takes no memory, and no lock. */
+    /** Returns the space that contains a document of this name, or null. Allocates no memory and takes no lock. */
     public @Nullable Space find(DocumentName name) {
         return table.find(name);
     }
 
-    /** What the server promises for documents that are in no space, and at most for those in one. */
+    /** Returns the durability of documents in no space, which is the maximum in any space. */
     public Promise server() {
         return server;
     }
 
-    /** What has happened to a change of a document of this name before it is answered. Takes no memory, and no lock. */
+    /**
+     * Returns the durability of an acknowledged write to a document of this name. Allocates no memory and takes no
+     * lock.
+     */
     public Promise promise(DocumentName name) {
         Space space = find(name);
         return space == null ? server : space.promise();
     }
 
-    /** Has settings refused from now on, because the server does nothing with them; what is set already stays. */
+    /** Rejects settings from now on, because they have no effect on this server; values that are already set stay. */
     public void refuse(String why, SpaceSetting... settings) {
         for (SpaceSetting setting : settings) {
             refused.put(setting, why);
         }
     }
 
-    /** All of them, in the order of their prefixes. */
+    /** Returns all spaces, in the order of their prefixes. */
     public List<Space> all() {
         return table.all();
     }
 
-    /** The space of exactly this prefix, or null. */
+    /** Returns the space of exactly this prefix, or null. */
     public @Nullable Space get(Prefix prefix) {
         return table.all().stream()
                 .filter(space -> space.prefix().equals(prefix))
@@ -103,11 +106,13 @@ public final class Spaces {
     }
 
     /**
-     * Makes a space, or changes its settings. They hold for every change of a document that begins when this returns, or
-     * earlier; quotas of all spaces hold when this returns. Durable on return, and so is, as the server promises, whatever
-     * was written before, so that a document's earlier changes are as durable as it is to be now.
+     * Creates a space, or changes its settings. They apply to every write to a document that begins after this returns,
+     * and may apply earlier; quotas of all spaces apply on return.
      *
-     * @param change gets the settings so far, and may be called once only
+     * <p>The settings are durable on return. Earlier writes are then as durable as the server offers, so that they have
+     * at least the durability that the document now has.
+     *
+     * @param change receives the current settings, and is called only once
      * @return the space
      * @throws IllegalArgumentException when there would be more than {@link #MAX_SPACES}, or {@code change} throws it;
      *     nothing has changed then
@@ -136,10 +141,10 @@ public final class Spaces {
     }
 
     /**
-     * Removes a space: its documents belong to the space with the next shorter prefix, if there is one, or to none.
-     * Durable on return.
+     * Removes a space: its documents then belong to the space with the next shorter prefix, or to none. Durable on
+     * return.
      *
-     * @return whether there was one
+     * @return whether the space existed
      */
     public boolean remove(Prefix prefix) {
         changing.lock();
@@ -177,7 +182,7 @@ public final class Spaces {
         });
     }
 
-    /** What was taken at an old rate would have to be paid for at that rate, perhaps for days. */
+    /** Resets the rates that change: an old debt would have to be repaid at the old rate, perhaps for days. */
     private Activity forgetDebt(Activity activity, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
         return activity.with(
@@ -196,7 +201,8 @@ public final class Spaces {
         }
         publish();
         try {
-            // What was written by the settings before is in the store: publishing has passed by the lock of each name.
+            // All writes under the previous settings are in the store, because publishing has acquired the lock of each
+            // name.
             store.flush();
             durable.join();
         } catch (CompletionException failed) {
@@ -207,7 +213,7 @@ public final class Spaces {
         }
     }
 
-    /** Makes a new table valid, and then counts the documents in it. */
+    /** Publishes a new table, and then counts the documents in it. */
     private void publish() {
         SpaceTable made = new SpaceTable(
                 journal.settings(),

@@ -1,7 +1,7 @@
 /**
- * Spaces: settings for all documents whose names begin with a prefix. {@link
- * io.caravan.server.document.space.Spaces} keeps them in a list of the store, finds the one of a document, and counts
- * what is in each. What a setting does to a change is decided by the document service.
+ * The spaces of a server: settings for all documents whose names start with a prefix. {@link
+ * io.caravan.server.document.space.Spaces} stores them in a list of the store, looks up the space of a document, and
+ * counts the documents in each. The document service applies the settings to each write.
  */
 @NullMarked
 package io.caravan.server.document.space;

@@ -36,12 +36,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}. */
+/** The HTTP protocol for listeners. Serves health pages from the start, and documents after {@link #serve}. */
 public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
-    /** Longer than the minute for which proxies keep unused connections, so that it is they who close them. */
+    /** Longer than the minute for which proxies keep unused connections, so that the proxies close them. */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
     private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
@@ -50,11 +50,11 @@ public final class HttpProtocol implements WireProtocol {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
-     * Makes the protocol without documents.
+     * Creates the protocol without documents.
      *
-     * @param readers runs what may block
-     * @param transport for connections to the host that leads
-     * @param cluster null when the server is alone
+     * @param readers runs reads, which may block
+     * @param transport creates connections to the leader
+     * @param cluster null when the server is not part of a cluster
      */
     public HttpProtocol(
             HttpConfig config,
@@ -116,7 +116,7 @@ public final class HttpProtocol implements WireProtocol {
                 : String.valueOf(channel.remoteAddress());
     }
 
-    /** From now on every request is refused because the server stops. */
+    /** Refuses every request from now on, because the server stops. */
     public void drain() {
         service.readiness().drain();
     }

@@ -25,20 +25,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one connection's requests in their order.
+ * Runs one connection's requests in order.
  *
- * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
- * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
- * none after it. Nothing runs while the store has no room, a write waits for a document from the archive, too many
- * answers are pending, the client does not take its answers, or its turn is over; {@link #full()} then tells the connection
- * to stop reading. Used only on the event loop.
+ * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads go to a reading thread
+ * together, and later requests wait until these reads are done. A read therefore sees every earlier write, because the
+ * store has accepted it, and no later write.
+ *
+ * <p>Nothing runs while the store has no space, a write waits for its documents, too many replies are pending, the
+ * client does not read its replies, or the turn is over. {@link #full()} then reports that the connection must stop
+ * reading. Used only on the event loop.
  */
 final class CommandRunner {
-    /** Requests that may wait to be run; those read from the socket already may exceed it. */
+    /** Maximum number of requests that wait to run; requests already read from the socket may exceed it. */
     private static final int MAX_WAITING = 128;
 
     private static final int MAX_READS_TOGETHER = 64;
-    /** How long a connection keeps its event loop, unless a single command takes longer. */
+    /** Maximum time that a connection keeps its event loop, unless a single command takes longer. */
     private static final long TURN_NANOS = 500_000;
 
     private final RespProtocol protocol;
@@ -51,25 +53,25 @@ final class CommandRunner {
     private final RespLimits limits;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
-    /** Reads that are under way. Other threads look at it. */
+    /** The reads in progress. Other threads read this field. */
     private volatile @Nullable ReadBatch batch;
-    /** Whether the reads have left their thread. */
+    /** Whether the reads have released their thread. */
     private boolean batchPaused;
 
     private boolean awaitingRoom;
-    /** The answer to the last write that had to wait for a document from the archive. */
+    /** The reply of the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
 
     private boolean refusedLast;
-    /** When the turn began; 0 before its first command. */
+    /** Start of the turn; 0 before its first command. */
     private long turnNanos;
 
     private boolean turnOver;
 
     /**
-     * Makes a runner.
+     * Creates a runner.
      *
-     * @param progress is run on the event loop when requests that had to wait can run; it calls {@link #run()}
+     * @param progress runs on the event loop when requests that had to wait can run; it calls {@link #run()}
      */
     CommandRunner(Channel channel, Session session, ReplyQueue replies, RespProtocol protocol, Runnable progress) {
         this.protocol = protocol;
@@ -82,7 +84,7 @@ final class CommandRunner {
         this.limits = protocol.limits();
     }
 
-    /** Takes the next request, and runs it if it need not wait. */
+    /** Accepts the next request, and runs it unless it must wait. */
     void offer(Request request) {
         if (!session.quitting()) {
             waiting.add(request);
@@ -95,7 +97,10 @@ final class CommandRunner {
         return session.quitting() || mustWait();
     }
 
-    /** A stranger's request may authenticate it, and the limits of the next one depend on that. */
+    /**
+     * Whether the next request must wait before it is decoded. A request of an unauthenticated client may authenticate
+     * it, which changes the limits of the next request.
+     */
     boolean mustWait() {
         return awaitingRoom
                 || turnOver
@@ -106,23 +111,25 @@ final class CommandRunner {
                 || !answersAreTaken();
     }
 
-    /** Whether every request so far has been run and its answer written. */
+    /** Whether every request so far has run and its reply has been written. */
     boolean idle() {
         return waiting.isEmpty() && replies.isEmpty();
     }
 
-    /** Whether the connection ends with an error, and the client may still be sending. */
+    /** Whether the connection ends with an error while the client may still be sending. */
     boolean refusedLast() {
         return refusedLast;
     }
 
-    /** For how long a request has waited that may wait for as long as its client likes; 0 if none does. On any thread. */
+    /**
+     * Returns how many nanoseconds a blocking request has waited since its last turn; 0 if none waits. On any thread.
+     */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();
     }
 
-    /** Ends the turn; returns whether it was over, so that there may be more to run in the next one. */
+    /** Ends the turn; returns whether its time was over, so that requests may remain for the next turn. */
     boolean endTurn() {
         boolean wasOver = turnOver;
         turnNanos = 0;
@@ -130,13 +137,13 @@ final class CommandRunner {
         return wasOver;
     }
 
-    /** Drops what waits, because the connection is gone. */
+    /** Drops waiting requests, because the connection is closed. */
     void close() {
         session.quit();
         waiting.clear();
     }
 
-    /** Runs what can be run now. */
+    /** Runs the requests that can run now. */
     void run() {
         ReadBatch reads = batch;
         if (reads != null && batchPaused) {
@@ -172,12 +179,15 @@ final class CommandRunner {
         }
     }
 
-    /** Whether the memory that answers take leaves room for more. */
+    /** Whether the client reads its replies, and their memory has space for more. */
     private boolean answersAreTaken() {
         return channel.isWritable() && !replies.full() && answers.mayAnswer();
     }
 
-    /** Reads wait for room, because their answers may be large. Writes do not, so that no slow reader stops them. */
+    /**
+     * Whether the reply memory has space for the next request. Reads wait for space, because their replies may be
+     * large. Writes do not, so that no slow reader stops them.
+     */
     private boolean answerHasRoom() {
         return answers.room() || nextRead() == null || answers.roomOrWake();
     }
@@ -261,7 +271,7 @@ final class CommandRunner {
         }
     }
 
-    /** Makes a change here, or on a reading thread if it needs something that takes time. */
+    /** Applies a write here, or on a reading thread if it needs data that takes time to get. */
     private void write(Change change, Command command, PendingReply place) {
         Preparation preparation = new Preparation(limits.maxRequestBytes());
         try {
@@ -274,7 +284,7 @@ final class CommandRunner {
         }
     }
 
-    /** A turn of a change on a reading thread. */
+    /** Takes a turn of a write on a reading thread. */
     private boolean finishWrite(Change change, Preparation preparation, Reading.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
@@ -282,7 +292,7 @@ final class CommandRunner {
             return false;
         }
         documents.prepare(preparation);
-        // Otherwise the values of many changes could pile up until those are durable.
+        // Otherwise, the values of many writes could pile up until the writes are durable.
         context.place().hold(preparation.copiedBytes());
         documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
         return true;
@@ -300,7 +310,9 @@ final class CommandRunner {
         awaitingRoom = true;
     }
 
-    /** Whether a write waits for a document from the archive: what follows must not overtake it. */
+    /**
+     * Whether a write waits for a document from the archive or for another write: later requests must not overtake it.
+     */
     private boolean awaitingDocument() {
         return undecided != null && !undecided.done();
     }
@@ -316,7 +328,7 @@ final class CommandRunner {
         readWith(spec.action(), command, takePlace(), spec.looks(), spec.blocks());
     }
 
-    /** Hands a read to a reading thread, together with those that follow it. */
+    /** Hands a read to a reading thread, together with the reads that follow it. */
     private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
         ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, looks, blocks);
@@ -331,7 +343,7 @@ final class CommandRunner {
         reads.begin(documents.readBarrier());
     }
 
-    /** The next request's command, or null when it must not run on a reading thread. */
+    /** Returns the command of the next request, or null if it must not run on a reading thread. */
     private @Nullable CommandSpec nextRead() {
         if (!(waiting.peek() instanceof Command command)) {
             return null;

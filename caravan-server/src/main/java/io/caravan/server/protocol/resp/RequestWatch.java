@@ -11,12 +11,15 @@ import io.caravan.server.protocol.resp.reply.PendingReply;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Times a request from its start to its answer, for {@code /metrics} and {@code SLOWLOG}. Used on the event loop. */
+/**
+ * Measures the time from a request's start to its reply, for {@code /metrics} and {@code SLOWLOG}. Used on the event
+ * loop.
+ */
 final class RequestWatch implements PendingReply.Observer {
     private static final String PROTOCOL = "resp";
-    /** Stands in the figures for a command that does not exist, and for malformed requests. */
+    /** Name in the metrics of all commands that do not exist, and of malformed requests. */
     private static final String UNKNOWN = "unknown";
-    /** Prefixes of errors that are the server's fault. */
+    /** Prefixes of errors that the server caused. */
     private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
 
     private static final String INTERNAL = "ERR internal error";
@@ -31,7 +34,7 @@ final class RequestWatch implements PendingReply.Observer {
     /**
      * Starts the watch.
      *
-     * @param spec null when there is no such command
+     * @param spec null when the command does not exist
      * @param command null when the request was malformed
      */
     RequestWatch(

@@ -24,21 +24,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection: hands its requests to a {@link CommandRunner}, writes the answers, and reads from the socket
- * only while there is room for more of both. Ends when the client has quit, or will send no more, and has its answers.
+ * The connection of one client. Passes its requests to a {@link CommandRunner}, writes the replies, and reads from the
+ * socket only while both have space. Ends when the client has quit or will send no more, and has received its replies.
  *
- * <p>A connection that ends with an error lingers: input is read and dropped for a while, because closing a socket with
- * unread bytes would discard the answer that says what was wrong.
+ * <p>A connection that ends with an error lingers: for a while, it reads and drops input, because closing a socket with
+ * unread bytes would discard the error reply.
  */
 final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
-    /** How long a stopping server waits for a client to close; before that it waits for requests under way. */
+    /** Time that a stopping server waits for a client to close, after a grace period for requests in transit. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
-    /** The number of the unfinished request while the client has yet to authenticate. */
+    /** Number of the unfinished request of a client that has yet to authenticate. */
     private static final long AUTHENTICATION = -1;
 
     private final Channel channel;
@@ -70,7 +70,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         answers.onRoom(this::progress);
     }
 
-    /** What is asked before requests are decoded. After the last request all may come: what follows is dropped. */
+    /** Controls decoding. After the last request, everything is decoded, because later requests are dropped. */
     private final class Intake implements RequestDecoder.Intake {
         @Override
         public boolean open() {
@@ -88,7 +88,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
-    /** Decodes the requests; comes before this in the pipeline. */
+    /** Returns the decoder, which precedes this handler in the pipeline. */
     RequestDecoder decoder() {
         return decoder;
     }
@@ -160,9 +160,9 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /**
-     * Runs and writes what it can, for one turn: other connections of the loop have theirs before the next one. Writing
-     * can make room to run more, and the socket can call back meanwhile. A failure ends this connection, and no other on
-     * the loop.
+     * Runs requests and writes replies for one turn, so that other connections of the loop get theirs. Writing can free
+     * space for more requests, and the socket can call this method during the turn. A failure closes this connection,
+     * but no other on the loop.
      */
     private void progress() {
         moreProgress = true;
@@ -174,7 +174,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             while (moreProgress) {
                 moreProgress = false;
                 runner.run();
-                // Callbacks set the field, so nothing that they may come in is the right side of an assignment to it.
+                // Callbacks set the field, so a call that may run them must not be part of an assignment to it.
                 boolean more = replies.flush();
                 more |= decodeMore();
                 if (more || moreProgress || readOnOrClose()) {
@@ -182,7 +182,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 }
             }
             if (runner.endTurn()) {
-                // A scheduled task runs after the loop has looked at all sockets, other than one that is executed.
+                // A scheduled task, unlike an executed one, runs after the loop has polled all sockets.
                 channel.eventLoop().schedule(this::progress, 1, TimeUnit.NANOSECONDS);
             }
         } catch (Throwable broken) {
@@ -194,21 +194,21 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
-    /** Decodes requests that were held back; returns whether there were any. */
+    /** Decodes requests that were held back; returns whether it decoded any. */
     private boolean decodeMore() throws Exception {
         long before = requests;
         decoder.resume();
         return requests != before;
     }
 
-    /** Returns whether there is room now for what was held back. */
+    /** Resumes or pauses reading, or closes the connection; returns whether held-back requests have space now. */
     private boolean readOnOrClose() {
         if (runner.idle()) {
             inFlight.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());
         }
         closeWhenDone();
         boolean reads = !runner.full() && channel.isWritable() && inFlight.mayRead();
-        // Do not read again after the end of input: epoll may have forgotten the socket.
+        // Do not read again after the end of input: epoll may have deregistered the socket.
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(reads);
         }

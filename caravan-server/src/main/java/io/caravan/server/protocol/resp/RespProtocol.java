@@ -59,7 +59,7 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** RESP, for listeners: what all of its connections share. */
+/** RESP for listeners: the state that all RESP connections share. */
 public final class RespProtocol implements WireProtocol {
     private final RespLimits limits;
     private final DocumentService documents;
@@ -74,13 +74,13 @@ public final class RespProtocol implements WireProtocol {
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
 
     /**
-     * Makes the protocol over some documents.
+     * Creates the protocol for these documents.
      *
-     * @param archiver null when they are not archived
-     * @param restores null when there is no archive to restore them from
+     * @param archiver null when documents are not archived
+     * @param restores null without an archive to restore documents from
      * @param backups makes copies of the store
-     * @param readers where reads run, which may wait
-     * @param authenticator tells who clients are
+     * @param readers runs reads, which may wait
+     * @param authenticator authenticates clients
      * @param metrics counts requests and connections
      */
     public RespProtocol(
@@ -134,7 +134,7 @@ public final class RespProtocol implements WireProtocol {
         return handler;
     }
 
-    /** Clients keep connections in pools, and do not expect them to end. */
+    /** Returns zero: clients keep connections in pools, and do not expect the server to close them. */
     @Override
     public Duration idleTimeout() {
         return Duration.ZERO;
@@ -149,7 +149,7 @@ public final class RespProtocol implements WireProtocol {
         return documents;
     }
 
-    /** Where reads run, which may wait. */
+    /** Returns the executor of reads, which may wait. */
     Executor readers() {
         return readers;
     }
@@ -158,7 +158,7 @@ public final class RespProtocol implements WireProtocol {
         return limits;
     }
 
-    /** All commands, by their names in upper case. */
+    /** Returns all commands by their upper-case names. */
     public Map<String, CommandSpec> table() {
         return Collections.unmodifiableMap(table);
     }
@@ -168,12 +168,12 @@ public final class RespProtocol implements WireProtocol {
         return table.get(command.keyword(0));
     }
 
-    /** Whether what comes while the server stops is sent to the host that leads now, or told that none does. */
+    /** Whether a stopping server still redirects requests to the leader, or reports that the cluster has none. */
     boolean redirects() {
         return placement.elsewhere();
     }
 
-    /** The error that answers the command instead of running it here and now, or null. */
+    /** Returns the error with which to reject the command, or null if it may run here now. */
     Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         Reply.Error refusal = CommandGate.refuse(session, spec, command);
         return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
@@ -183,7 +183,7 @@ public final class RespProtocol implements WireProtocol {
         return inboxes.computeIfAbsent(loop, CompletionInbox::new);
     }
 
-    /** A session for a new connection, known to others until {@link #forget}. */
+    /** Returns a session for a new connection; other clients can see it until {@link #forget}. */
     Session newSession(Channel channel) {
         SocketAddress remote = channel.remoteAddress();
         Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator);
@@ -191,7 +191,7 @@ public final class RespProtocol implements WireProtocol {
         return session;
     }
 
-    /** The open connections, oldest first. */
+    /** Returns the open connections, oldest first. */
     public Stream<ClientInfo> clients() {
         return clients.all().stream().map(ClientCommands::info);
     }
@@ -200,12 +200,12 @@ public final class RespProtocol implements WireProtocol {
         clients.remove(session);
     }
 
-    /** Has the connection able to listen to channels. */
+    /** Enables the connection to subscribe to channels. */
     void listening(Session session, Channel channel, ReplyQueue replies) {
         session.subscriber(new Subscriber(channels, channel, session, replies));
     }
 
-    /** Watches a request from now on. */
+    /** Starts watching a request. */
     RequestWatch watch(Session session, @Nullable CommandSpec spec, @Nullable Command command) {
         return new RequestWatch(metrics, slowLog, session, spec, command);
     }

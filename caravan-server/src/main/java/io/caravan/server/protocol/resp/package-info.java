@@ -1,26 +1,26 @@
 /**
  * RESP, the protocol of Redis, versions 2 and 3, over the document service.
  *
- * <p>A request's way: {@link io.caravan.server.protocol.resp.codec.RequestDecoder} makes a
- * {@link io.caravan.server.protocol.resp.codec.Request} of bytes and holds them to
- * {@link io.caravan.server.protocol.resp.codec.RespLimits}; {@link io.caravan.server.protocol.resp.RespHandler} hands
- * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}, which has
- * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it, as the
+ * <p>The path of a request: {@link io.caravan.server.protocol.resp.codec.RequestDecoder} decodes a
+ * {@link io.caravan.server.protocol.resp.codec.Request} from bytes and enforces
+ * {@link io.caravan.server.protocol.resp.codec.RespLimits}. {@link io.caravan.server.protocol.resp.RespHandler} passes
+ * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}. The runner rejects it with an error
+ * from {@link io.caravan.server.protocol.resp.dispatch.CommandGate}, or runs the
  * {@link io.caravan.server.protocol.resp.dispatch.Action} of its
- * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} says; the answer waits in
- * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all before it are written. Answers that come from
- * other threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec}. The reply waits in
+ * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all earlier replies are written. Replies from other
+ * threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
  *
- * <p>A write is a {@link io.caravan.server.protocol.resp.dispatch.Change}, which is made by itself or as part of a
- * {@link io.caravan.server.protocol.resp.dispatch.Transaction}. Reads run on reading threads, those of one connection
- * in a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}; one that has to wait, for a slow client
- * ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a change
+ * <p>A write is a {@link io.caravan.server.protocol.resp.dispatch.Change}, which is applied by itself or as part of a
+ * {@link io.caravan.server.protocol.resp.dispatch.Transaction}. Reads run on reading threads; those of one connection
+ * form a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}. A read that must wait, for a slow client
+ * ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a write
  * ({@link io.caravan.server.protocol.resp.commands.TailRead}), is a
- * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread and takes its next turn when it
- * is woken.
+ * {@link io.caravan.server.protocol.resp.dispatch.Reading}. It releases its thread and takes its next turn when it is
+ * woken.
  *
- * <p>The classes named {@code ...Commands} have the commands, each with its description for {@code COMMAND}.
- * {@link io.caravan.server.protocol.resp.dispatch.Replacements} has advice for commands of Redis that Caravan lacks.
+ * <p>The classes named {@code ...Commands} contain the commands, each with its description for {@code COMMAND}.
+ * {@link io.caravan.server.protocol.resp.dispatch.Replacements} contains advice for Redis commands that Caravan lacks.
  */
 @NullMarked
 package io.caravan.server.protocol.resp;

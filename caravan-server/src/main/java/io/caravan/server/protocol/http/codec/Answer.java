@@ -20,12 +20,12 @@ public final class Answer {
         this.status = status;
     }
 
-    /** A response with a map, list or record as JSON; never cached. */
+    /** Returns a response with a map, list or record as JSON; never cached. */
     public static Answer json(int status, Object value) {
         return new Answer(status).uncached().body(JSON, jsonBytes(value));
     }
 
-    /** A map, list or record as JSON. */
+    /** Returns a map, list or record as JSON. */
     public static byte[] jsonBytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);

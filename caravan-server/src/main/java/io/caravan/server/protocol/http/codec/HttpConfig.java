@@ -8,17 +8,17 @@ import java.util.Set;
 /**
  * Settings of the HTTP server.
  *
- * @param address where to listen; port 0 chooses a free one
- * @param maxBodyBytes maximum length of a request's body
- * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
- * @param longPoll how long a long poll waits for a value
- * @param eventStream how long an event stream lasts before its client must reconnect
+ * @param address address to listen on; port 0 chooses a free one
+ * @param maxBodyBytes maximum length of a request body
+ * @param maxBatchBytes maximum size in the store's log of the messages of one body, including an overhead for each
+ * @param longPoll time for which a long poll waits for a value
+ * @param eventStream time after which the client of an event stream must reconnect
  * @param heartbeat time between the comments that keep proxies from ending an event stream that has no events; zero for
  *     none
- * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients
- *     need no token; {@code *} is all
- * @param allowedHosts names that the {@code Host} header may have there, in addition to those of this machine, the host
- *     listened on and those of the allowed origins; {@code *} is all
+ * @param allowedOrigins origins whose pages may use the server if clients need no token, in addition to those of this
+ *     machine; {@code *} is all
+ * @param allowedHosts names that the {@code Host} header may have in that case, in addition to those of this machine,
+ *     the host listened on and those of the allowed origins; {@code *} is all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -29,12 +29,14 @@ public record HttpConfig(
         Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
+    /**
+     * Space in a write for what it contains in addition to its messages: the attributes of the document, and frames.
+     */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**
-     * A configuration with the usual times, for a store with these limits: a body is one value, or several of JSON, and
-     * a write must fit in a log buffer.
+     * Returns a configuration with the default times, for a store with these limits: a body contains one value, or
+     * several as JSON, and a write must fit in a log buffer.
      */
     public static HttpConfig of(InetSocketAddress address, int maxValueBytes, int logBufferBytes) {
         return new HttpConfig(
@@ -48,15 +50,15 @@ public record HttpConfig(
                 Set.of());
     }
 
-    /** The same with so much time between the comments of event streams; zero for none. */
+    /** Returns a copy with this time between the comments of event streams; zero for none. */
     public HttpConfig withHeartbeat(Duration time) {
         return new HttpConfig(
                 address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, time, allowedOrigins, allowedHosts);
     }
 
     /**
-     * The same with pages of these origins allowed too. Throws {@link IllegalArgumentException} when one is neither an
-     * origin nor {@code *}.
+     * Returns a copy that also allows pages of these origins. Throws {@link IllegalArgumentException} when one is
+     * neither an origin nor {@code *}.
      */
     public HttpConfig withAllowedOrigins(Collection<String> origins) {
         for (String origin : origins) {
@@ -78,8 +80,8 @@ public record HttpConfig(
     }
 
     /**
-     * The same where the {@code Host} header may have other names too. Throws {@link IllegalArgumentException} when one
-     * is neither a host's name nor {@code *}.
+     * Returns a copy that also allows these names in the {@code Host} header. Throws {@link IllegalArgumentException}
+     * when one is neither a host name nor {@code *}.
      */
     public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http.codec;
 import io.netty.handler.codec.DateFormatter;
 import java.util.Date;
 
-/** The time as the header {@code Date} has it, formatted once a second. Thread-safe. */
+/** Formats times for the {@code Date} header, once a second. Thread-safe. */
 final class HttpDate {
     private static final long MILLIS_PER_SECOND = 1_000;
 
@@ -13,7 +13,7 @@ final class HttpDate {
 
     private HttpDate() {}
 
-    /** The date at a time in milliseconds since 1970. */
+    /** Returns the date of a time in milliseconds since 1970. */
     static String at(long millis) {
         long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
         Formatted formatted = last;

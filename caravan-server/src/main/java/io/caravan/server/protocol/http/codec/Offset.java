@@ -6,12 +6,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a stream that a client gives: a value, the first retained one, or the end.
+ * A place in a stream, given by a client: a value, the first retained value, or the end.
  *
- * <p>In text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte within it.
- * Texts sort in the order of their places. The server gives only offsets whose byte is zero. As the protocol's own
- * server does, it also takes others, which stand for the start of the value that they are in: gateways add 1 to
- * continue after an offset.
+ * <p>As text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte position
+ * within it. Texts sort in the order of their places. The server issues only offsets whose byte position is zero. Like
+ * the reference server of the protocol, it also accepts others, which stand for the start of their value: gateways add
+ * 1 to continue after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";
@@ -27,14 +27,14 @@ public final class Offset {
         this.sequence = sequence;
     }
 
-    /** The text for the value with this sequence, whether it exists yet or not. */
+    /** Returns the text for the value with this sequence, which need not exist yet. */
     public static String of(long sequence) {
         return String.format(Locale.ROOT, "%016d_%016d", sequence, 0);
     }
 
     /**
-     * The sequence of the value that an offset names, given in this parameter; {@code -1} and {@code now} name none.
-     * Throws {@link Problem} when it is malformed.
+     * Returns the sequence of the value that an offset names, which cannot be {@code -1} or {@code now}. Throws {@link
+     * Problem}, which names this parameter, when the offset is malformed.
      */
     public static long sequence(String text, String parameter) {
         if (!VALUE.matcher(text).matches()) {
@@ -45,8 +45,8 @@ public final class Offset {
     }
 
     /**
-     * An offset given in this parameter, {@code -1} or null for the first retained value, or {@code now} for the end.
-     * Throws {@link Problem} when it is malformed.
+     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws {@link
+     * Problem}, which names this parameter, when it is malformed.
      */
     public static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {
@@ -60,7 +60,7 @@ public final class Offset {
     }
 
     /**
-     * The sequence that this stands for in a stream, or the first retained one when it was trimmed. Throws {@link
+     * Returns the sequence of this offset in a stream, or the first retained one when that was trimmed. Throws {@link
      * Problem} when the stream has not reached this offset.
      */
     public long atLeastFirstIn(DocumentInfo info) {
@@ -68,8 +68,8 @@ public final class Offset {
     }
 
     /**
-     * The sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has not
-     * reached this offset.
+     * Returns the sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has
+     * not reached this offset.
      */
     public long in(DocumentInfo info) {
         if (this == BEGINNING) {
@@ -87,7 +87,7 @@ public final class Offset {
         return sequence;
     }
 
-    /** Checks that no value was trimmed from this sequence on. Throws {@link Problem} when one was. */
+    /** Checks that no value at or after this sequence was trimmed. Throws {@link Problem} when one was. */
     public static void checkRetained(long sequence, DocumentInfo info) {
         if (sequence < info.firstSequence()) {
             String first = of(info.firstSequence());

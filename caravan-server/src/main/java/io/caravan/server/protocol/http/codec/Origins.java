@@ -12,14 +12,23 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Which web pages may use the server from within a browser.
+ * The rules for web pages that use the server from within a browser.
  *
- * <p>Where clients need tokens, pages of every origin may use it: a browser adds no token by itself. Where they need
- * none, being on this machine is what gives access, and every page that the user visits runs on this machine. So only
- * pages that come from this machine may use it, and those that the operator allows. Because a foreign host name can be
- * made to resolve to the server (DNS rebinding), a request must also name it as it is known: by a name of this machine,
- * by the host listened on, by that of another host of its cluster, by a name that the operator allows, or, where it does not listen on a loopback address, by
- * any IP address. Other programs send no {@code Origin}, and name the address that they connect to.
+ * <p>If clients need tokens, pages of every origin may use the server, because a browser adds no token by itself. If
+ * clients need none, being on this machine grants access, and every page that the user visits runs on this machine.
+ * Therefore only pages from this machine, and those that the operator allows, may use the server.
+ *
+ * <p>A foreign host name can be made to resolve to the server (DNS rebinding). A request must therefore name the server
+ * by one of these:
+ *
+ * <ul>
+ *   <li>a name of this machine, or the host listened on;
+ *   <li>the host of another node of the cluster;
+ *   <li>a name that the operator allows;
+ *   <li>any IP address, if the server does not listen on a loopback address.
+ * </ul>
+ *
+ * <p>Programs other than browsers send no {@code Origin}, and name the address that they connect to.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -48,12 +57,12 @@ public final class Origins {
     private final Set<String> hosts;
     private final Predicate<String> known;
 
-    /** The rules for a listener, whose clients need a token if they are {@code authenticated}. */
+    /** Creates the rules for a listener, whose clients need a token if they are {@code authenticated}. */
     public Origins(HttpConfig config, boolean authenticated) {
         this(config, authenticated, host -> false);
     }
 
-    /** As the other; the server goes by {@code known} names, too, which may change. */
+    /** Creates the rules for a listener. Requests may also name the server by {@code known} hosts, which may change. */
     public Origins(HttpConfig config, boolean authenticated, Predicate<String> known) {
         InetSocketAddress address = config.address();
         allowed = config.allowedOrigins();
@@ -69,12 +78,14 @@ public final class Origins {
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
-    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *}. */
+    /**
+     * Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all.
+     */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
 
-    /** Whether it is a host's name, or {@code *}, which is every one. */
+    /** Whether this is a host name, or {@code *} for all. */
     static boolean validHost(String host) {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
@@ -121,7 +132,7 @@ public final class Origins {
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
-    /** Adds to a response which pages may read it, and that browsers must not guess its type. */
+    /** Adds headers to a response that say which pages may read it, and forbid browsers to guess its type. */
     void addTo(HttpHeaders response, HttpHeaders request) {
         String origin = request.get(HttpHeaderNames.ORIGIN);
         if (any || origin != null && mayUse(origin)) {
@@ -131,12 +142,12 @@ public final class Origins {
         if (!any) {
             response.add(HttpHeaderNames.VARY, HttpHeaderNames.ORIGIN);
         }
-        // Other pages of this machine are the same site, whatever their port.
+        // Other pages of this machine are the same site, on any port.
         response.set("Cross-Origin-Resource-Policy", any ? "cross-origin" : "same-site");
         response.set("X-Content-Type-Options", "nosniff");
     }
 
-    /** The answer to a browser that checks what a page of another origin may send. */
+    /** Returns the response to a browser that checks which requests a page of another origin may send. */
     public static Answer preflight() {
         return new Answer(204)
                 .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")

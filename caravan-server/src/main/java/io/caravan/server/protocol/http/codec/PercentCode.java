@@ -14,8 +14,8 @@ public final class PercentCode {
     private PercentCode() {}
 
     /**
-     * The bytes that a part of a URL, called {@code what} in messages, stands for. Throws {@link Problem} when it holds
-     * a character that is not allowed in a URL, or half a code.
+     * Decodes part of a URL, called {@code what} in messages, to bytes. Throws {@link Problem} when it contains a
+     * character that is not allowed in a URL, or an incomplete code.
      */
     public static byte[] bytes(String text, String what) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
@@ -42,7 +42,7 @@ public final class PercentCode {
                 && HexFormat.isHexDigit(text.charAt(at + 2));
     }
 
-    /** The text that a part of a URL stands for. */
+    /** Decodes part of a URL to text. Throws {@link Problem} when it is malformed, or not UTF-8. */
     static String text(String part, String what) {
         try {
             return StandardCharsets.UTF_8
@@ -59,7 +59,7 @@ public final class PercentCode {
         return encode(bytes, UNRESERVED, '%');
     }
 
-    /** Encodes every byte but these characters as this mark and two hexadecimal digits. */
+    /** Encodes every byte except these characters as this mark and two hexadecimal digits. */
     static String encode(byte[] bytes, String kept, char mark) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {

@@ -22,7 +22,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends a request with an error response: RFC 9457's {@code application/problem+json}. */
+/** An exception that ends a request with an error response: RFC 9457's {@code application/problem+json}. */
 public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
@@ -32,7 +32,7 @@ public final class Problem extends RuntimeException {
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
 
     private static final String READ_UNCONFIRMED = "read_unconfirmed";
-    /** What may be well again in a moment. */
+    /** The codes of problems that may pass within moments. */
     private static final Set<String> PASSING = Set.of(ARCHIVE_UNAVAILABLE, READ_UNCONFIRMED);
 
     private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
@@ -54,7 +54,7 @@ public final class Problem extends RuntimeException {
     private final transient Map<String, String> headers = new LinkedHashMap<>();
 
     /**
-     * A refusal without headers of its own.
+     * Creates a problem without headers of its own.
      *
      * @param code a word for programs; docs/PROTOCOLS.md lists them
      * @param detail a sentence for people: what happened, and what to do
@@ -69,7 +69,7 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
-    /** Translates an exception. One that has no translation is a fault of the server, and is logged. */
+    /** Translates an exception. One without a translation is a fault of the server, and is logged. */
     public static Problem of(Throwable thrown) {
         if (thrown instanceof Problem refused) {
             return refused;
@@ -92,13 +92,14 @@ public final class Problem extends RuntimeException {
     }
 
     /**
-     * Sends a client to where a document is now; it is only told where, when that is not known for HTTP.
+     * Redirects a client to the present server of a document. If that server's HTTP address is not known, returns an
+     * error that names the server.
      *
      * @param target the request's path and query
      */
     public static Problem redirect(MovedException moved, String target) {
         String base = moved.to().http();
-        // Not for good, and so not cached: the document may come back.
+        // The redirect is temporary and must not be cached: the document may come back.
         return base == null
                 ? of(moved)
                 : new Problem(307, "moved", message(moved))
@@ -155,12 +156,12 @@ public final class Problem extends RuntimeException {
         };
     }
 
-    /** The header takes no fractions; too early would only be refused again. */
+    /** Rounds up, because the header has no fractions, and an earlier retry would only be refused again. */
     private static long wholeSeconds(long millis) {
         return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
 
-    /** The same refusal with these words before its detail, which say what part of a request it is about. */
+    /** Returns a copy with this text, which names a part of the request, before the detail. */
     public Problem about(String part) {
         Problem told = new Problem(status, code, part + detail());
         told.headers.putAll(headers);
@@ -172,7 +173,7 @@ public final class Problem extends RuntimeException {
         return this;
     }
 
-    /** For a document that is being fetched from the archive, or an archive that does not answer. */
+    /** Asks the client to retry after 1 s, for example while a document is being fetched from the archive. */
     private Problem retrySoon() {
         return with("Retry-After", "1");
     }
@@ -189,7 +190,7 @@ public final class Problem extends RuntimeException {
         return message(this);
     }
 
-    /** What it tells, as an answer's body does. */
+    /** Returns the fields of the response's body. */
     public Map<String, Object> fields() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
@@ -205,7 +206,7 @@ public final class Problem extends RuntimeException {
         return answer;
     }
 
-    /** A refusal is an answer: nobody looks at where it was made. */
+    /** Omits the stack trace: a problem is a response, and its origin in the code is of no interest. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

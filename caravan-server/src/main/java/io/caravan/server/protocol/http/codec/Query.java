@@ -13,7 +13,7 @@ public final class Query {
     private final String raw;
     private final Map<String, List<String>> values = new HashMap<>();
 
-    /** Parses what follows the question mark. Throws {@link Problem} when it is malformed. */
+    /** Parses the part of a URL after the question mark. Throws {@link Problem} when it is malformed. */
     public Query(String raw) {
         this.raw = raw;
         int count = 0;
@@ -35,7 +35,7 @@ public final class Query {
         return PercentCode.text(part.replace("+", "%20"), "the URL's query");
     }
 
-    /** The value of a parameter, or null when it is absent. Throws {@link Problem} when it is repeated. */
+    /** Returns the value of a parameter, or null when it is absent. Throws {@link Problem} when it is repeated. */
     public @Nullable String get(String name) {
         List<String> given = values.getOrDefault(name, List.of());
         if (given.size() > 1) {
@@ -44,7 +44,7 @@ public final class Query {
         return given.isEmpty() ? null : given.get(0);
     }
 
-    /** As it was sent, without the question mark. */
+    /** Returns the query as it was sent, without the question mark. */
     @Override
     public String toString() {
         return raw;

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
-    /** The greatest integer that JavaScript can count to. */
+    /** The largest integer that JavaScript represents exactly together with all smaller ones. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 
     private static final Pattern MEDIA_TYPE =
@@ -38,7 +38,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final String ANY_TAG = "*";
 
     /**
-     * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or
+     * Creates a request with this head and no body yet. Throws {@link Problem} when the head is not valid HTTP/1.1 or
      * 1.0.
      */
     public static Request of(HttpRequest head) {
@@ -66,7 +66,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return new Request(head.method(), parts[0], query, head.headers(), new byte[0]);
     }
 
-    /** The problem with bytes that are not a request. */
+    /** Returns the problem for bytes that are not a request. */
     public static Problem malformed(Throwable cause) {
         if (cause instanceof TooLongHttpLineException) {
             return new Problem(414, "url_too_long", "the request's first line is too long");
@@ -77,7 +77,9 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
     }
 
-    /** A compressed body would be stored compressed, with nothing to say so. */
+    /**
+     * Checks that a body is at most chunked. A compressed one would be stored compressed, without a mark that says so.
+     */
     private static void checkTransferEncoding(List<String> encodings) {
         if (encodings.size() > 1
                 || encodings.size() == 1
@@ -90,7 +92,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Checks that a body is not compressed: it would be stored so, with nothing to say it. Throws {@link Problem}. */
+    /** Checks that the body is not compressed: it would be stored so, without a mark. Throws {@link Problem}. */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
             for (String coding : encoding.split(",", -1)) {
@@ -106,7 +108,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** The form of a URL that is sent to proxies names the server too. */
+    /** Removes the server's address, which clients include in URLs that they send to proxies. */
     private static String withoutAuthority(String uri) {
         Matcher authority = AUTHORITY.matcher(uri);
         if (!authority.lookingAt()) {
@@ -116,17 +118,17 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    /** Path and query as they were sent. */
+    /** Returns the path and query as they were sent. */
     public String target() {
         return query.toString().isEmpty() ? path : path + "?" + query;
     }
 
-    /** The same with its body. */
+    /** Returns a copy with this body. */
     public Request withBody(byte[] arrived) {
         return new Request(method, path, query, headers, arrived);
     }
 
-    /** The value of a header, or null when there is none. Throws {@link Problem} when there are several. */
+    /** Returns the value of a header, or null when it is absent. Throws {@link Problem} when there are several. */
     public @Nullable String header(String name) {
         Iterator<String> values = headers.valueStringIterator(name);
         if (!values.hasNext()) {
@@ -139,7 +141,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return value;
     }
 
-    /** Whether the client already has what this tag identifies, by its {@code If-None-Match}. */
+    /** Whether the client already has the content that this tag identifies, according to {@code If-None-Match}. */
     public boolean hasTag(String etag) {
         return headers.getAll(HttpHeaderNames.IF_NONE_MATCH).stream()
                 .flatMap(tags -> Arrays.stream(tags.split(",", -1)))
@@ -147,14 +149,14 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
                 .anyMatch(tag -> tag.equals(etag) || tag.equals("W/" + etag) || tag.equals(ANY_TAG));
     }
 
-    /** Whether a stream must be created, or nothing be done. */
+    /** Whether the request may only create a stream, and must not change an existing one. */
     public boolean mustBeNew() {
         return method.equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
     }
 
     /**
-     * Checks that a change has no condition that is not evaluated: it would be made although the condition does not
-     * hold. Throws {@link Problem} when it has one.
+     * Checks that a write has no condition that the server does not evaluate, because the write would happen even if
+     * the condition did not hold. Throws {@link Problem} when it has one.
      *
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
@@ -176,12 +178,12 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Whether a header says {@code true}; any other value counts as its absence. */
+    /** Whether a header is {@code true}; any other value counts as its absence. */
     public boolean flag(String name) {
         return "true".equalsIgnoreCase(header(name));
     }
 
-    /** A header's number, from 0 to 2^53-1, if the header is present. Throws {@link Problem} when it is malformed. */
+    /** Returns a header's number, from 0 to 2^53-1, if present. Throws {@link Problem} when it is malformed. */
     public OptionalLong number(String header) {
         String value = header(header);
         if (value == null) {
@@ -193,7 +195,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return OptionalLong.of(Long.parseLong(value));
     }
 
-    /** A header's time in milliseconds since 1970, if present. Throws {@link Problem} when it is malformed. */
+    /** Returns a header's time in milliseconds since 1970, if present. Throws {@link Problem} when it is malformed. */
     public OptionalLong time(String header) {
         String value = header(header);
         if (value == null) {
@@ -206,7 +208,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** The content type, or null. Throws {@link Problem} when there is more than one, or it is malformed. */
+    /** Returns the content type, or null. Throws {@link Problem} when there is more than one, or it is malformed. */
     public @Nullable String contentType() {
         List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
         if (values.isEmpty()) {
@@ -223,8 +225,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * The request's producer and its number for this request, or null when it has none. Throws {@link Problem} when
-     * some of the three headers are missing, or one is malformed.
+     * Returns the producer and its number for this request, or null when the request has none. Throws {@link Problem}
+     * when some of the three headers are missing, or one is malformed.
      */
     public @Nullable Producer producer() {
         String id = header(StreamHeaders.PRODUCER_ID);

@@ -17,19 +17,20 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes requests, and refuses those that could be read in two ways. While a request is being handled, what follows it
- * stays undecoded, where its bytes are counted, and nothing more is read: decoded, small requests would take many times
- * as much memory. Used only on the event loop.
+ * Decodes requests, and refuses ambiguous ones. Used only on the event loop.
+ *
+ * <p>While a request is being handled, the bytes that follow it stay undecoded and are counted, and the socket is not
+ * read: decoded small requests would take many times as much memory.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /** Room for a name of the maximum length, each of its bytes percent-encoded, and a query. */
+    /** Space for a name of the maximum length with each byte percent-encoded, and a query. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
     private static final int MAX_PART_BYTES = 64 * 1024;
-    /** Each takes many times its bytes in memory. */
+    /** Limited because each header takes many times its bytes in memory. */
     private static final int MAX_HEADERS = 128;
-    /** Memory of a header besides its bytes, about. */
+    /** Approximate memory of a header in addition to its bytes. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
 
     private final BooleanSupplier busy;
@@ -38,10 +39,10 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
-    /** Bytes that were decoded of a head, or of a chunk, that is not complete yet. */
+    /** The number of bytes decoded of an incomplete head or chunk. */
     private long begunBytes;
 
-    /** A decoder that asks whether a request is being handled, so that the next must wait until {@link #resume}. */
+    /** Creates a decoder. While {@code busy} returns true, the next request waits until {@link #resume}. */
     public RequestDecoder(BooleanSupplier busy) {
         this(busy, new FewHeaders(DefaultHttpHeadersFactory.headersFactory()));
     }
@@ -60,17 +61,17 @@ public final class RequestDecoder extends HttpRequestDecoder {
         this.headers = headers;
     }
 
-    /** Whether bytes wait for the current request to end. */
+    /** Whether bytes are held back until the current request ends. */
     public boolean holding() {
         return holding != null;
     }
 
-    /** Memory of the bytes that wait undecoded, and of a head that has begun. */
+    /** Returns the memory of the bytes held back, and of an incomplete head. */
     public long heldBytes() {
         return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
     }
 
-    /** Memory of a complete head, about. */
+    /** Returns the approximate memory of a complete head. */
     public static long headBytes(HttpRequest head) {
         long bytes = head.uri().length();
         for (Map.Entry<String, String> header : head.headers()) {
@@ -94,7 +95,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // As a pipeline does with exceptions of its handlers.
+            // Does what a pipeline does with exceptions of its handlers.
             context.fireExceptionCaught(broken);
         }
     }
@@ -103,7 +104,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (busy.getAsBoolean()) {
             holding = context;
-            // Immediately, or the socket would be read several times more.
+            // Immediately, because the socket would otherwise be read several more times.
             context.channel().config().setAutoRead(false);
             return;
         }
@@ -114,7 +115,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
-    /** While bytes are held back, Netty's decoder would request more. */
+    /** Requests no read while bytes are held back, as Netty's decoder would. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {
@@ -124,7 +125,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Netty's decoder would drop the bytes held back when the client shuts down its output. */
+    /** Keeps the bytes held back when the client shuts down its output; Netty's decoder would drop them. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent && holding != null) {
@@ -134,10 +135,10 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Makes headers that reject one too many before it takes memory. */
+    /** Creates headers that reject a header over the limit before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
         private final DefaultHttpHeadersFactory usual;
-        /** Number of headers that the last head has, or the trailer. */
+        /** The number of headers in the last head or trailer. */
         private int count;
 
         FewHeaders(DefaultHttpHeadersFactory usual) {

@@ -27,8 +27,8 @@ import java.util.function.BooleanSupplier;
 /** Writes the response to one request, as its version and method require. Used only on the event loop. */
 public final class ResponseWriter {
     /**
-     * For everything but the console's own files. Writers choose the types of documents, and a browser that shows one as a
-     * page must neither run its scripts nor take it for a page of this server's.
+     * The policy for every response except the console's own files. Clients choose the content types of documents, and
+     * a browser that shows a document as a page must not run its scripts or treat it as a page of this server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
@@ -41,7 +41,10 @@ public final class ResponseWriter {
     private final BooleanSupplier ending;
     private boolean keepAlive;
 
-    /** A writer for the response to a request, with which the connection ends if {@code ending} says so then. */
+    /**
+     * Creates a writer for the response to a request. The connection ends with the response if {@code ending} returns
+     * true when the response is written.
+     */
     public ResponseWriter(
             Channel channel, AnswerMemory answers, HttpRequest head, Origins origins, BooleanSupplier ending) {
         this.channel = channel;
@@ -62,12 +65,12 @@ public final class ResponseWriter {
         return channel.remoteAddress();
     }
 
-    /** The scheme of the client's URLs. */
+    /** Returns the scheme of the client's URLs. */
     public String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
 
-    /** What the connection's answers take in memory. */
+    /** Returns the accounting of the memory that the connection's responses take. */
     public AnswerMemory answers() {
         return answers;
     }
@@ -76,7 +79,7 @@ public final class ResponseWriter {
         return channel.isWritable();
     }
 
-    /** Whether the connection goes on after this response. */
+    /** Whether the connection stays open after this response. */
     public boolean keepAlive() {
         return keepAlive;
     }
@@ -86,7 +89,7 @@ public final class ResponseWriter {
         keepAlive = false;
     }
 
-    /** Tells the client to send the body of its request. */
+    /** Sends the interim response that asks the client for the body of its request. */
     public void goOn() {
         channel.writeAndFlush(
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
@@ -116,7 +119,7 @@ public final class ResponseWriter {
         channel.writeAndFlush(response);
     }
 
-    /** Starts a response whose body follows; it is chunked when the answer has no {@code Content-Length}. */
+    /** Starts a response whose body follows; it is chunked when {@code answer} has no {@code Content-Length}. */
     public void head(Answer answer) {
         HttpResponse response = new DefaultHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
@@ -160,8 +163,8 @@ public final class ResponseWriter {
     }
 
     /**
-     * Sets whether the end of the connection is an error for the client. In HTTP/1.0 the end of the connection is the end
-     * of a body whose length is not known, so what ends early must not end as the rest does.
+     * Sets whether the end of the connection is a reset, which is an error for the client. In HTTP/1.0 an orderly end
+     * of the connection marks the end of a body of unknown length, so a body that is cut short must end with a reset.
      */
     private void resetWhenClosed(boolean reset) {
         if (channel.isOpen()) {

@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
-/** The headers of the Durable Streams protocol, and one extension. */
+/** The headers of the Durable Streams protocol, and extensions. */
 public final class StreamHeaders {
     public static final String NEXT_OFFSET = "Stream-Next-Offset";
     /** An extension: the offset of the first retained value. */
@@ -9,7 +9,7 @@ public final class StreamHeaders {
     /** An extension: the offset that the first value of an append must get. */
     public static final String IF_OFFSET = "Stream-If-Offset";
 
-    /** An extension: how durable a stream's changes are, where that is less than the server promises. */
+    /** An extension: the durability of a stream's writes, if it is lower than that of the server. */
     public static final String DURABILITY = "Stream-Durability";
 
     public static final String UP_TO_DATE = "Stream-Up-To-Date";

@@ -6,28 +6,29 @@ import io.caravan.catalog.DocumentName;
 import java.util.regex.Pattern;
 
 /**
- * The names of streams in addresses: what follows a prefix such as {@value #PREFIX} in a URL's path, percent codes
- * decoded, byte for byte.
+ * Converts between document names and URL paths: a name is the rest of a path after a prefix such as {@value #PREFIX},
+ * with percent codes decoded to bytes.
  *
- * <p>Clients and proxies rewrite some paths before they send them: {@code rooms/../payroll} becomes {@code payroll}, and
- * some make {@code a/b} of {@code a//b}. So a name that has such segments, or that begins with a reserved word, has an
- * address of its own, which none of them rewrites: {@value #ESCAPED}, and then the name with every byte except letters, digits,
- * {@code -} and {@code _} written as {@code ~} and two hexadecimal digits in upper case. A path with a segment that is
- * {@code .} or {@code ..} is refused. Whether a slash or a dot is itself percent-encoded makes a difference only to what
- * counts as a segment: {@code rooms%2F..%2Fpayroll} has one, and is that name.
+ * <p>Clients and proxies rewrite some paths before they send them: {@code rooms/../payroll} becomes {@code payroll},
+ * and some change {@code a//b} to {@code a/b}. A name with such segments, or one that starts with a reserved word,
+ * therefore has an escaped path, which none of them rewrites: {@value #ESCAPED} and the name, in which every byte
+ * except letters, digits, {@code -} and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
+ *
+ * <p>A path with a {@code .} or {@code ..} segment is refused. An encoded dot counts as a dot there, but an encoded
+ * slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.
  */
 public final class StreamName {
     public static final String PREFIX = "/v1/stream/";
 
-    /** What an escaped name begins with, in place of its first segment. */
+    /** The start of an escaped path, in place of the first segment of a name. */
     static final String ESCAPED = "__name/";
 
     private static final String WHAT = "the path of a name";
     private static final String RESERVED = "__ds";
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    /** A segment of a path that clients remove, together with the one before it if it has two dots. */
+    /** A segment that clients remove from a path, together with the one before it if it has two dots. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
-    /** Where browsers end a path, and what they make a slash of. */
+    /** The character at which browsers end a path, and the one that they change to a slash. */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
     /** The console's {@code api.js} and the client's {@code caravan.mjs} have the same rule. */
     private static final Pattern REWRITTEN =
@@ -35,7 +36,10 @@ public final class StreamName {
 
     private StreamName() {}
 
-    /** The document that a path names, by what follows the prefix. Throws {@link Problem} when it cannot be a name. */
+    /**
+     * Returns the document that a path names, given its rest after the prefix. Throws {@link Problem} when that cannot
+     * be a name.
+     */
     public static DocumentName of(String rest) {
         byte[] name = bytes(rest);
         if (name.length == 0) {
@@ -50,7 +54,10 @@ public final class StreamName {
         return DocumentName.of(name);
     }
 
-    /** The bytes of a name, by its part of a path; {@link #encode} gives that. Throws {@link Problem} when it has none. */
+    /**
+     * Returns the bytes of a name, given its part of a path as {@link #encode} returns it. Throws {@link Problem} when
+     * that is not the path of a name.
+     */
     public static byte[] bytes(String rest) {
         byte[] decoded = PercentCode.bytes(rest, WHAT);
         if (UNENCODED.matcher(rest).find()) {
@@ -65,7 +72,7 @@ public final class StreamName {
                     "clients and proxies rewrite a path that has . or .. as a segment, so it may be meant for another"
                             + " document; the path of this name is " + encode(decoded) + " behind the same prefix");
         }
-        // Checked after decoding, however the name was written in the path.
+        // Checked after decoding, because a path may spell the name in several ways.
         String latin = new String(decoded, ISO_8859_1);
         if (latin.startsWith(ESCAPED)) {
             return unescape(latin.substring(ESCAPED.length()));
@@ -79,7 +86,10 @@ public final class StreamName {
         return decoded;
     }
 
-    /** Takes no other spelling than that of {@link #encode}, so that few of the names that begin so are hidden. */
+    /**
+     * Decodes an escaped name. Accepts no spelling other than that of {@link #encode}, so that only a few names that
+     * start with {@value #ESCAPED} are hidden.
+     */
     private static byte[] unescape(String text) {
         byte[] name = PercentCode.bytes(text.replace('~', '%'), WHAT);
         if (!encode(name).equals(ESCAPED + text)) {
@@ -91,19 +101,19 @@ public final class StreamName {
         return name;
     }
 
-    /** The path of a document's stream. */
+    /** Returns the path of a document's stream. */
     public static String path(DocumentName name) {
         return PREFIX + encode(name.toBytes());
     }
 
-    /** A name as the rest of a URL's path, as it is sent by every client. */
+    /** Returns a name as the rest of a URL path that every client sends unchanged. */
     public static String encode(byte[] name) {
         return REWRITTEN.matcher(new String(name, ISO_8859_1)).find()
                 ? ESCAPED + PercentCode.encode(name, UNESCAPED, '~')
                 : PercentCode.encode(name);
     }
 
-    /** The same for servers that know no such escape: what can be done with percent codes alone. */
+    /** Returns a path for servers that do not support the escape, as safe as percent codes alone can make it. */
     public static String encodePlainly(byte[] name) {
         String path = PercentCode.encode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;

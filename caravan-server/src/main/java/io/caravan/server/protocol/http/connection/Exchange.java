@@ -20,9 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has arrived completely, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on
- * the event loop, from {@link #start} to {@link #finish}. An endpoint registers with {@link #atEnd} what to close when
- * the exchange ends, by its answer or because the client has disconnected.
+ * A request that has arrived completely, and its response. The response is either {@linkplain #answer complete}, from
+ * any thread, or streamed in pieces on the event loop, from {@link #start} to {@link #finish}.
+ *
+ * <p>With {@link #atEnd}, an endpoint registers what to close when the exchange ends, by its response or because the
+ * client has disconnected.
  */
 public final class Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -36,7 +38,7 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for something that others have. Under its own lock, as is the change of {@link #over}. */
+    /** Work that waits for shared resources. Guarded by its own lock, as is the change of {@link #over}. */
     private final List<Parked> parked = new ArrayList<>(0);
 
     private volatile boolean over;
@@ -45,7 +47,10 @@ public final class Exchange {
     private @Nullable Runnable onDrain;
     private Runnable bodyReleased = () -> {};
 
-    /** An exchange without an answer yet; {@code ended} runs on the event loop when the answer has been written. */
+    /**
+     * Creates an exchange without a response yet; {@code ended} runs on the event loop when the response has been
+     * written.
+     */
     public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
         this.writer = writer;
         this.route = route;
@@ -59,13 +64,13 @@ public final class Exchange {
         return request;
     }
 
-    /** Gives the memory of the request's body back, which is not needed any more; on the event loop. */
+    /** Releases the memory of the request's body, which is no longer needed. Called on the event loop. */
     public void releaseBody() {
         request = request.withBody(new byte[0]);
         bodyReleased.run();
     }
 
-    /** Sets what runs when the body is released. */
+    /** Sets the action that runs when the body is released. */
     void onBodyReleased(Runnable action) {
         bodyReleased = action;
     }
@@ -78,7 +83,7 @@ public final class Exchange {
         return principal;
     }
 
-    /** The document that the path names. */
+    /** Returns the document that the path names. */
     public DocumentName documentName() {
         return StreamName.of(route.rest(request.path()));
     }
@@ -91,12 +96,12 @@ public final class Exchange {
         return writer.answers();
     }
 
-    /** The scheme of the client's URLs. */
+    /** Returns the scheme of the client's URLs. */
     public String scheme() {
         return writer.scheme();
     }
 
-    /** Replaces the operation's name in the metrics; call it before answering. */
+    /** Replaces the operation's name in the metrics. Call it before the response is written. */
     public void operation(String part) {
         operation = part;
     }
@@ -105,7 +110,7 @@ public final class Exchange {
         return operation;
     }
 
-    /** The answer's status code; 0 when there was none. */
+    /** Returns the response's status code; 0 before a response. */
     public int status() {
         return status;
     }
@@ -114,12 +119,12 @@ public final class Exchange {
         return startedNanos;
     }
 
-    /** Answers, once, on any thread. Does nothing when the client has disconnected. */
+    /** Sends the response, once, from any thread. Does nothing when the client has disconnected. */
     public void answer(Answer answer) {
         answer(answer, Unpooled.wrappedBuffer(answer.body()));
     }
 
-    /** Answers with a body, which this releases; as {@link #answer(Answer)}. */
+    /** Sends the response with this body and releases the body; see {@link #answer(Answer)}. */
     public void answer(Answer answer, ByteBuf body) {
         onLoop(() -> {
             if (over) {
@@ -132,7 +137,10 @@ public final class Exchange {
         });
     }
 
-    /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by disconnecting. */
+    /**
+     * Ends the request, on any thread: with an error, or, when part of the response was sent, by closing the
+     * connection.
+     */
     public void fail(Throwable problem) {
         Problem response = problem instanceof MovedException moved && route.aboutDocument()
                 ? Problem.redirect(moved, request.target())
@@ -160,8 +168,9 @@ public final class Exchange {
     }
 
     /**
-     * Wraps work that waits for something that others have, such as a reading thread or room in the store. The wrapper does
-     * the work once, unless the exchange has ended by then, and keeps nothing of an exchange that has ended. On any thread.
+     * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper does the
+     * work once, unless the exchange has ended by then, and keeps no reference to an exchange that has ended. Called on
+     * any thread.
      */
     public Runnable untilEnd(Runnable work) {
         Parked waits = new Parked(work, parked);
@@ -197,7 +206,7 @@ public final class Exchange {
         }
     }
 
-    /** Runs the action on the event loop: now, if this is its thread. */
+    /** Runs the action on the event loop, immediately if called there. */
     public void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
@@ -206,7 +215,7 @@ public final class Exchange {
         }
     }
 
-    /** Starts an answer whose body follows. */
+    /** Starts a response whose body follows. */
     public void start(Answer head) {
         if (!over) {
             note(head);
@@ -235,13 +244,13 @@ public final class Exchange {
         }
     }
 
-    /** Runs the action when there is room to write, perhaps immediately. A later call replaces it. */
+    /** Runs the action when the connection is writable, perhaps immediately. A later call replaces it. */
     public void whenWritable(Runnable action) {
         onWritable = action;
         writable();
     }
 
-    /** Called when there may be room to write. */
+    /** Called when the connection may be writable. */
     void writable() {
         Runnable action = onWritable;
         if (action != null && !over && writer.writable()) {
@@ -250,7 +259,7 @@ public final class Exchange {
         }
     }
 
-    /** Sets an action that ends the answer early when the server stops. */
+    /** Sets an action that ends the response early when the server stops. */
     public void onDrain(Runnable action) {
         onDrain = action;
     }
@@ -261,7 +270,9 @@ public final class Exchange {
         }
     }
 
-    /** Adds an action for the end of the exchange, or runs it if that has come; on the event loop only. */
+    /**
+     * Adds an action for the end of the exchange, or runs it if the exchange has ended. Called on the event loop only.
+     */
     public void atEnd(Runnable action) {
         if (over) {
             action.run();
@@ -270,7 +281,7 @@ public final class Exchange {
         }
     }
 
-    /** Whether the answer is complete, or the client has disconnected. */
+    /** Whether the response is complete, or the client has disconnected. */
     public boolean over() {
         return over;
     }

@@ -12,7 +12,7 @@ import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Checks by the bearer token of a request whether its client may make it. */
+/** Checks by the bearer token of a request whether the client is authorized to make it. */
 public final class Gate {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"caravan\"";
@@ -29,8 +29,8 @@ public final class Gate {
     }
 
     /**
-     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a
-     * token. Throws {@link Problem} when it has no valid token, or lacks the permission.
+     * Returns the client, if it may use the route. Routes without a permission are open to all clients, and return more
+     * to those with a token. Throws {@link Problem} when the client has no valid token, or lacks the permission.
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         if (!authenticator.required()) {
@@ -53,8 +53,8 @@ public final class Gate {
     }
 
     /**
-     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a
-     * request. Throws {@link Problem} when it was withdrawn.
+     * Checks that a client's token has not been revoked: a revoked token allows nothing more, not even the rest of a
+     * request. Throws {@link Problem} when it was revoked.
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
@@ -62,14 +62,14 @@ public final class Gate {
         }
     }
 
-    /** Checks that a client has a permission for a document. Throws {@link Problem} when it has not. */
+    /** Checks that a client has a permission for a document. Throws {@link Problem} when the client lacks it. */
     public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
         if (!principal.may(permission, name)) {
             throw forbidden(principal, permission, " on document '" + name + "'");
         }
     }
 
-    /** Whose token it is; null when there is none, or it is nobody's. */
+    /** Returns the owner of the token; null when the token is absent or unknown. */
     private @Nullable Principal principal(@Nullable String authorization, SocketAddress peer) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
             return null;

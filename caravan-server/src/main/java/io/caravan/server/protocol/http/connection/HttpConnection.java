@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. It handles one request at a time; what follows waits in the decoder, and nothing more is
- * read while something waits. Otherwise the socket is always read, because only a read notices that the client has
+ * One client's connection. It handles one request at a time. Bytes that follow wait in the decoder, and while any wait,
+ * the socket is not read. Otherwise the socket is always read, because only a read detects that the client has
  * disconnected.
  */
 public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
@@ -39,7 +39,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** Parts of bodies that are taken before the event loop's other connections have their turn, whatever their length. */
+    /** Body parts of any length that are processed before other connections of the event loop get their turn. */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -52,7 +52,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
-    /** Parts of bodies that this turn has taken. */
+    /** The number of body parts processed in this turn. */
     private int parts;
     /** The number of the current or next request; the first has 1. */
     private long request = 1;
@@ -69,12 +69,12 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         answers.onRoom(this::next);
     }
 
-    /** The decoder, which goes before this handler in the pipeline. */
+    /** Returns the decoder, which precedes this handler in the pipeline. */
     public RequestDecoder decoder() {
         return decoder;
     }
 
-    /** Whether further bytes must wait. Not after the last request: they are discarded. */
+    /** Whether further bytes must wait. Bytes after the last request do not wait, because they are discarded. */
     private boolean busy() {
         return (exchange != null || parts >= TURN_PARTS) && !closing;
     }
@@ -141,7 +141,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         return new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
     }
 
-    /** Answers a request that may not have arrived completely, and ends the connection. */
+    /** Responds to a request that may not have arrived completely, and ends the connection. */
     private void refuse(ResponseWriter response, Problem problem) {
         incoming = null;
         response.close();
@@ -172,7 +172,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** The answer was written: the next request may come. */
+    /** Called when the response was written, after which the next request may begin. */
     private void answered() {
         Exchange done = Objects.requireNonNull(exchange);
         service.answered(done);
@@ -181,11 +181,14 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             end(false);
             return;
         }
-        // Not from within the exchange: a client that sends many requests ahead would make this recurse as deep.
+        // Not from within the exchange: each pipelined request would deepen the recursion.
         channel.eventLoop().execute(this::next);
     }
 
-    /** Also called when there is room for another answer, so the next request may have begun by then. */
+    /**
+     * Continues with the next request. Also called when memory for another response is available, by which time the
+     * next request may have begun.
+     */
     private void next() {
         if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !answers.mayAnswer()) {
             return;

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What all HTTP connections share: the routes, who may use them, and the request metrics. */
+/** The state that all HTTP connections share: the routes, their access rules, and the request metrics. */
 public final class HttpService {
     private static final String PROTOCOL = "http";
 
@@ -36,7 +36,7 @@ public final class HttpService {
         this.config = config;
         this.routes = List.copyOf(routes);
         Cluster cluster = readiness.cluster();
-        // A request that another host passes on has the name by which that one was asked.
+        // A request that another node forwards names the address under which the client reached that node.
         this.origins = new Origins(config, gate.closed(), name -> cluster != null && cluster.hasHttpName(name));
         this.gate = gate;
         this.readiness = readiness;
@@ -56,8 +56,8 @@ public final class HttpService {
     }
 
     /**
-     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a
-     * route that answers with the refusal, so the connection stays usable. Throws {@link Problem} when the request is
+     * Finds the route of a request and checks that the client may use it. A refused request without a body gets a route
+     * that responds with the refusal, so the connection stays usable. Throws {@link Problem} when the request is
      * refused and its connection must end.
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {

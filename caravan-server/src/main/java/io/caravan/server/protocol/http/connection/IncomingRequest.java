@@ -25,7 +25,7 @@ public final class IncomingRequest {
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int bytes;
 
-    /** Begins a request. Throws {@link Problem} when its body is too long, or its expectation is not supported. */
+    /** Begins a request. Throws {@link Problem} when the body is too long, or the expectation is not supported. */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
         this.route = route;
@@ -65,14 +65,17 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Memory of the head, and of the part of the body that has arrived; until it is complete, it has room to grow. */
+    /**
+     * Returns the memory of the head and of the part of the body that has arrived. An incomplete body counts twice,
+     * because its buffer grows.
+     */
     long heldBytes() {
         return headBytes + bytes + body.size();
     }
 
     /**
-     * Adds the next part of the body, and returns what it takes in memory besides its bytes. Throws {@link Problem} when
-     * that makes it too long.
+     * Adds the next part of the body, and returns its memory in addition to its bytes. Throws {@link Problem} when the
+     * body becomes too long.
      */
     public int add(ByteBuf part) {
         checkLength((long) bytes + part.readableBytes());
@@ -84,7 +87,7 @@ public final class IncomingRequest {
         return part.readableBytes();
     }
 
-    /** The complete request. */
+    /** Returns the complete request. */
     public Request complete() {
         return head.withBody(body.toByteArray());
     }

@@ -9,30 +9,31 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the server is ready to serve, and if not, why. Thread-safe. */
+/** The state of the server: whether it is ready to serve, and if not, the reason. Thread-safe. */
 public final class Readiness {
     private final @Nullable Cluster cluster;
     private volatile @Nullable Served served;
     private volatile boolean draining;
 
-    /** The readiness of a server that is part of this cluster; null when it is alone. */
+    /** Creates the readiness of a server in this cluster; null when it is not part of one. */
     public Readiness(@Nullable Cluster cluster) {
         this.cluster = cluster;
     }
 
-    /** The cluster that the server is part of; null when it is alone. */
+    /** Returns the cluster that the server is part of; null when there is none. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
 
     /**
-     * The cluster whose leader serves the documents instead of this server, or null when this one does, or will.
+     * Returns the cluster whose leader serves the documents instead of this server, or null when this server serves
+     * them, or will.
      */
     public @Nullable Cluster followed() {
         return served == null && !draining ? cluster : null;
     }
 
-    /** Whether requests for documents are served here and now. */
+    /** Whether this server serves requests for documents now. */
     public boolean serves() {
         return served != null && !draining;
     }
@@ -42,7 +43,7 @@ public final class Readiness {
         served = opened;
     }
 
-    /** The status of the archive, or null when there is none. */
+    /** Returns the status of the archive, or null without one. */
     public @Nullable ArchiveStatus archive() {
         Served opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();
@@ -53,17 +54,17 @@ public final class Readiness {
         draining = true;
     }
 
-    /** Whether the server stops. */
+    /** Whether the server is stopping. */
     public boolean draining() {
         return draining;
     }
 
-    /** The documents. Throws {@link Problem} when the store is still being opened, or the server stops. */
+    /** Returns the documents. Throws {@link Problem} when the store is still being opened, or the server stops. */
     public DocumentService documents() {
         return served().documents();
     }
 
-    /** All that is served; as {@link #documents}. */
+    /** Returns everything that is served. Throws {@link Problem} as {@link #documents} does. */
     public Served served() {
         Served opened = served;
         if (opened == null || draining) {
@@ -78,7 +79,10 @@ public final class Readiness {
                 : unavailable("recovering", "the store is being opened");
     }
 
-    /** Why the server is not ready, or null; {@code inFull} gives the store's own message, which may name files. */
+    /**
+     * Returns the reason why the server is not ready, or null. With {@code inFull}, it contains the store's own
+     * message, which may name files.
+     */
     public @Nullable Problem problem(boolean inFull) {
         Served opened = served;
         Cluster following = followed();
@@ -98,7 +102,7 @@ public final class Readiness {
                 full ? "out_of_space" : "store_failed", inFull ? String.valueOf(trouble.getMessage()) : brief);
     }
 
-    /** The refusal of what nobody can do now. */
+    /** Returns the refusal of a request for which no leader exists now. */
     public static Problem noLeader() {
         return unavailable(
                 "no_leader",

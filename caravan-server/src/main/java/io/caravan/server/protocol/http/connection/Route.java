@@ -8,15 +8,14 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method and path that the server answers. {@code Routes} lists them all, and so does the document at {@code
- * /openapi.json}.
+ * A method and path that the server handles. {@code Routes} and the document at {@code /openapi.json} list all routes.
  *
- * @param method a {@code GET} route also answers {@code HEAD}, unless there is a route for that
+ * @param method a {@code GET} route also handles {@code HEAD}, unless a separate route exists for that
  * @param path the URL's path; one that ends in <code>{path}</code> matches any rest, which names a document, and one
- *     that ends in <code>{name}</code> any rest, which names something else
+ *     that ends in <code>{name}</code> matches any rest, which names something else
  * @param operation its name in metrics and in the description
  * @param permission the permission that the client needs, for the document if the path names one; null for none
- * @param statuses the codes that it answers with, in addition to {@link #COMMON_STATUSES}
+ * @param statuses the status codes of its responses, in addition to {@link #COMMON_STATUSES}
  * @param takesValues whether the body has several values in Base64, and may be longer than a value
  */
 public record Route(
@@ -30,19 +29,22 @@ public record Route(
     public static final String REST = "{path}";
     public static final String NAME = "{name}";
 
-    /** Codes with which any request may be answered, whatever its route. */
+    /** Status codes that the response to any request may have, whatever its route. */
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
-    /** Codes for a document that was moved to another server. */
+    /** Status codes for a document that was moved to another server. */
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
-    /** So many bytes of values are in one body, whatever the length of one, in Base64 and with what belongs to them. */
+    /**
+     * Minimum limit of the bytes of values in one body, even if one value may not be as long. Base64 and the fields
+     * around the values come on top.
+     */
     private static final int VALUES_BYTES = 1024 * 1024;
 
     private static final int VALUES_ROOM_BYTES = 64 * 1024;
 
-    /** A route whose body is one value at most. */
+    /** Creates a route whose body is at most one value. */
     public Route(
             HttpMethod method,
             String path,
@@ -53,37 +55,37 @@ public record Route(
         this(method, path, operation, permission, statuses, false, endpoint);
     }
 
-    /** How long its body may be, where a value may have so many bytes. */
+    /** Returns the maximum length of the body, given that of a value. */
     int maxBodyBytes(int maxValueBytes) {
         return takesValues
                 ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)
                 : maxValueBytes;
     }
 
-    /** What a route does. */
+    /** The code that handles the requests of a route. */
     public interface Endpoint {
         /**
-         * Handles a request that has arrived completely. Called on the connection's event loop, where it must not
-         * block; the answer may come later and from any thread.
+         * Handles a request that has arrived completely. Called on the connection's event loop, which it must not
+         * block. The response may follow later, from any thread.
          *
-         * @throws Problem which becomes the answer, as does any other exception, translated by {@link Problem#of}
+         * @throws Problem which becomes the response, as does any other exception, translated by {@link Problem#of}
          */
         void handle(Exchange exchange);
     }
 
-    /** A route that answers with this refusal. */
+    /** Returns a route that responds with this problem. */
     static Route refusing(HttpMethod method, Problem refused) {
         return new Route(method, "*", "refused", null, Set.of(refused.status()), exchange -> {
             throw refused;
         });
     }
 
-    /** The same, which does something else. */
+    /** Returns a copy with another endpoint. */
     public Route with(Endpoint other) {
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
 
-    /** Whether it is about the document that the path names. */
+    /** Whether the path names a document. */
     public boolean aboutDocument() {
         return path.endsWith(REST);
     }
@@ -104,7 +106,7 @@ public record Route(
         return requested.substring(path.indexOf('{'));
     }
 
-    /** All codes that it answers with. */
+    /** Returns all status codes of its responses. */
     public Set<Integer> allStatuses() {
         Set<Integer> all = new TreeSet<>(statuses);
         all.addAll(COMMON_STATUSES);

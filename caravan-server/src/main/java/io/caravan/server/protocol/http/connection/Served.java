@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is served, once the store is open.
+ * The services that the endpoints use, once the store is open.
  *
  * @param archiver null when documents are not archived
- * @param restores null when there is no archive to restore from
+ * @param restores null without an archive to restore from
  * @param backups copies of the store
  * @param otherClients the connections of other protocols
  * @param settings those in force, for operators
@@ -31,7 +31,7 @@ public record Served(
         settings = List.copyOf(settings);
     }
 
-    /** Documents alone. */
+    /** Serves only documents. */
     public static Served of(DocumentService documents) {
         return new Served(documents, null, null, Backups.none(), Stream::empty, List.of());
     }

@@ -31,9 +31,12 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What the archive has, how far it is, and restoring a document from it, by the rules of {@code CARAVAN.RESTORE}. */
+/**
+ * Reports the contents and progress of the archive, and restores a document from it, by the rules of {@code
+ * CARAVAN.RESTORE}.
+ */
 public final class ArchivePages {
-    /** The newest generations that are listed. */
+    /** The maximum number of generations that are listed, newest first. */
     private static final int MAX_GENERATIONS = 1_000;
 
     private final Endpoints endpoints;
@@ -42,7 +45,10 @@ public final class ArchivePages {
         this.endpoints = endpoints;
     }
 
-    /** How far the archive is, the last drill, and what was fetched on demand; null each where there is none. */
+    /**
+     * Returns the progress of the archive, the last drill, and the counts of documents fetched on demand; each is null
+     * if absent.
+     */
     public void status(Exchange exchange) {
         Map<String, Object> fields = new LinkedHashMap<>();
         ServerRestores restores = endpoints.readiness().served().restores();
@@ -69,7 +75,7 @@ public final class ArchivePages {
         return fields;
     }
 
-    /** The generations of a document that the archive keeps, newest first. */
+    /** Returns the generations of a document in the archive, newest first. */
     public void generations(Exchange exchange) {
         DocumentName name = exchange.documentName();
         service().manifestApart(name, reporting(exchange, found -> Answer.json(200, kept(name, found))));
@@ -110,8 +116,8 @@ public final class ArchivePages {
     }
 
     /**
-     * Restores a document: what it lacks of the latest generation, or a chosen one, which undoes what others have
-     * decided and so needs {@code ADMIN}; under another name, if one is given.
+     * Restores a document, under another name if one is given: by default the values that it lacks of the latest
+     * generation. A chosen generation may undo the writes of others, and so needs {@code ADMIN}.
      */
     public void restore(Exchange exchange) {
         DocumentName name = exchange.documentName();
@@ -172,7 +178,7 @@ public final class ArchivePages {
         };
     }
 
-    /** What the archive holds, and not whether it answers, is why these are refused. */
+    /** Translates refusals that are due to the contents of the archive and not to its availability. */
     private static RuntimeException translated(RuntimeException problem) {
         if (problem instanceof ArchiveException refused) {
             int status = switch (refused.reason()) {

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Copies of the store, made while it is used. One takes as long as the store is large, and proxies give an answer up
- * after a minute, so a request begins it and others ask what has become of it.
+ * Copies the store while it is in use. A copy of a large store takes long, and proxies time out after a minute, so one
+ * request starts it and others query its state.
  */
 public final class BackupPages {
-    /** What the paths of backups begin with. */
+    /** The start of the paths of backups. */
     public static final String PREFIX = "/v1/backups/";
 
     private final Endpoints endpoints;
@@ -47,7 +47,7 @@ public final class BackupPages {
         });
     }
 
-    /** On a reading thread, as all of them look at files. */
+    /** Responds from a reading thread, because all of these requests access files. */
     private void answer(Exchange exchange, Function<Backups, Answer> answer) {
         Backups backups = endpoints.readiness().served().backups();
         endpoints.read(exchange, () -> exchange.answer(answer.apply(backups)));
@@ -57,7 +57,7 @@ public final class BackupPages {
         return exchange.route().rest(exchange.request().path());
     }
 
-    /** Nobody waits: the log tells how it has ended, and so does the backup's page. */
+    /** An outcome that is ignored: the log and the page of the backup report it. */
     private static final class Unwatched implements Outcome<Backups.Made> {
         @Override
         public void success(Backups.Made made) {}

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. */
 final class BatchBody extends JsonBody<StreamChange> {
-    /** Changes of one batch, each of which locks a name. */
+    /** Maximum number of changes in one batch, each of which locks a name. */
     static final int MAX_CHANGES = 1_000;
 
     private final long maxBatchBytes;
@@ -29,9 +29,9 @@ final class BatchBody extends JsonBody<StreamChange> {
     }
 
     /**
-     * The changes of a body.
+     * Returns the changes of a body.
      *
-     * @param maxBatchBytes what all values may take in the store's log, with an overhead for each
+     * @param maxBatchBytes maximum size of all values in the store's log, including an overhead for each
      * @throws Problem when it is not as described
      */
     static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
@@ -93,7 +93,7 @@ final class BatchBody extends JsonBody<StreamChange> {
         }
     }
 
-    /** What a change says, in any order. */
+    /** The fields of a change, which may be in any order. */
     private final class Fields {
         private @Nullable String path;
         private @Nullable List<byte[]> append;

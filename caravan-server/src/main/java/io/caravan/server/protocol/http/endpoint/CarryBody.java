@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The body of a step that imports a document: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>, each of which
- * may be missing; an empty body has neither. What is over a limit is refused when it is met.
+ * The body of an import step: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>. Both fields are optional,
+ * and the body may be empty. A limit is checked as soon as it is exceeded.
  */
 final class CarryBody {
     private static final int MAX_ATTRIBUTES = 16;
@@ -26,7 +26,7 @@ final class CarryBody {
     private CarryBody() {}
 
     /**
-     * Reads a body.
+     * Parses a body.
      *
      * @throws Problem when it is not as described
      */
@@ -113,7 +113,7 @@ final class CarryBody {
         return values;
     }
 
-    /** The document's attributes; throws {@link IllegalArgumentException} when one is not known or makes no sense. */
+    /** Returns the document's attributes. Throws {@link IllegalArgumentException} when one is unknown or invalid. */
     DocumentAttributes attributes() {
         Map<String, byte[]> given = new LinkedHashMap<>();
         PortableAttributes.ofJson(attributes)

@@ -25,7 +25,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Carries documents from one server to another, with their sequences and with what they are beside their values. */
+/** Migrates documents from one server to another, with their sequences and attributes. */
 public final class CarryPages {
     private static final String NUMBER = "[0-9]{1,18}";
 
@@ -35,7 +35,7 @@ public final class CarryPages {
         this.endpoints = endpoints;
     }
 
-    /** What another server needs to know of a document. */
+    /** Describes a document for another server. */
     public void export(Exchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
@@ -56,12 +56,12 @@ public final class CarryPages {
         });
     }
 
-    /** Creates a document, in one step or in several. */
+    /** Imports a document, in one step or in several. */
     public void bring(Exchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         String step = query.get("step");
-        // Parsing takes time, and so does validating JSON.
+        // Parsing takes time, as does validating JSON.
         endpoints.writeApart(exchange, documents -> {
             Function<EditedDocument, Map<String, Object>> change =
                     change(step == null ? "" : step, query, exchange.request().body());
@@ -126,12 +126,12 @@ public final class CarryPages {
         };
     }
 
-    /** A step of a document's move to another server. */
+    /** Makes one step of a document's move to another server. */
     public void move(Exchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         if ("fence".equals(query.get("step"))) {
-            // It says where all clients of the document are sent.
+            // This step names the server to which all clients of the document are redirected.
             Gate.checkDocument(exchange.principal(), Permission.ADMIN, name);
         }
         Function<EditedDocument, Map<String, Object>> change = moving(query);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster as this host sees it. */
+/** Describes the cluster as seen by this node. */
 public final class ClusterPage implements Route.Endpoint {
     private final Readiness readiness;
 
@@ -24,7 +24,7 @@ public final class ClusterPage implements Route.Endpoint {
         this.readiness = readiness;
     }
 
-    /** For people without a token: whether this host leads, and how it stands. */
+    /** Returns a summary that needs no token: the role of this node, and its lag. */
     static Map<String, Object> brief(Cluster cluster) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("role", cluster.leads() ? "leader" : "follower");

@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The console: pages for operators, as files that need no token because they hold no data. What they show comes from the
- * other endpoints, with the token that the user gives them. A browser that shows them runs no script and loads nothing
- * but these files, by the policy that goes with each.
+ * The console: pages for operators, as files that need no token because they contain no data. The pages get their data
+ * from the other endpoints, with the token that the user enters. The policy sent with each file forbids a browser to
+ * run scripts or load anything other than these files.
  */
 public final class ConsoleFiles {
-    /** Where they are served; what follows is a file's name. */
+    /** The start of their paths; the name of a file follows. */
     public static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -76,7 +76,7 @@ public final class ConsoleFiles {
         }
     }
 
-    /** SHA-256, in hexadecimal digits. */
+    /** Returns the SHA-256 in hexadecimal digits. */
     static String hash(byte[] bytes) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
@@ -85,7 +85,10 @@ public final class ConsoleFiles {
         }
     }
 
-    /** Sends a browser to the folder. Relative, so that it also arrives there through a proxy that adds a prefix. */
+    /**
+     * Redirects a browser to the directory. The redirect is relative, so it also works through a proxy that adds a
+     * prefix.
+     */
     public static void folder(Exchange exchange) {
         exchange.answer(new Answer(302).uncached().header("Location", "console/"));
     }

@@ -7,27 +7,30 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cursors of live responses, which keep caches from answering the same request forever: the number of the current
- * interval of {@value #INTERVAL_SECONDS} seconds, but always greater than the cursor that the client sent.
+ * Issues the cursors of live responses, which prevent caches from serving the same response forever. A cursor is the
+ * number of the current interval of {@value #INTERVAL_SECONDS} seconds, but always greater than the cursor that the
+ * client sent.
  */
 public final class Cursors {
     private static final long EPOCH_SECONDS =
             Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
     private static final long INTERVAL_SECONDS = 20;
     private static final long MAX_JITTER_SECONDS = 3600;
-    /** A longer cursor is ignored, so that none overflows. */
+    /** Longer cursors are ignored, to prevent an overflow. */
     private static final Pattern CURSOR = Pattern.compile("[0-9]{1,15}");
 
     private final InstantSource clock;
     private final LongUnaryOperator random;
 
-    /** Makes cursors; {@code random} returns a number of 0 or more that is less than its argument. */
+    /** Creates the source of cursors; {@code random} returns a number from 0 to below its argument. */
     public Cursors(InstantSource clock, LongUnaryOperator random) {
         this.clock = clock;
         this.random = random;
     }
 
-    /** The cursor of a response to a client that sent this one, or null; text that is not a cursor is ignored. */
+    /**
+     * Returns the cursor of a response to a client that sent this one, or null; text that is not a cursor is ignored.
+     */
     String next(@Nullable String given) {
         long current = Math.floorDiv(clock.instant().getEpochSecond() - EPOCH_SECONDS, INTERVAL_SECONDS);
         long last = given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;

@@ -25,8 +25,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that
- * the client may not read are left out. In a cluster of several groups, each page is of one of them.
+ * Lists documents, in no particular order, a page at a time. A document that exists during the entire listing is on
+ * exactly one page. Documents that the client may not read are omitted. In a cluster of several Raft groups, each page
+ * covers one group.
  */
 public final class DocumentList implements Route.Endpoint {
     /** The route's name. */
@@ -60,14 +61,14 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * What is listed.
+     * The selection of a request.
      *
-     * @param prefix what names begin with
-     * @param delimiter names that have it behind the prefix are counted by what they begin with up to it; empty for none
-     * @param sizes whether the bytes of each document are told
+     * @param prefix start of the names
+     * @param delimiter names with it after the prefix are counted by their start up to and including it; empty for none
+     * @param sizes whether to return the bytes of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
-        /** The common beginning that a name is counted by, or null when it is listed itself. */
+        /** Returns the start by which a name is counted, or null when the name itself is listed. */
         @Nullable
         String group(DocumentName name) {
             if (delimiter.length == 0) {
@@ -88,7 +89,10 @@ public final class DocumentList implements Route.Endpoint {
         return text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A parameter's number from 0 on, or another when it is absent. Throws {@link Problem} when it is none. */
+    /**
+     * Returns a parameter's number, from 0, or {@code otherwise} when it is absent. Throws {@link Problem} when it is
+     * not a number.
+     */
     static long number(Query query, String name, long otherwise) {
         String value = query.get(name);
         if (value == null) {
@@ -99,7 +103,7 @@ public final class DocumentList implements Route.Endpoint {
                 return Long.parseLong(value);
             }
         } catch (NumberFormatException tooGreat) {
-            // Refused like what is not a number.
+            // Refused like text that is not a number.
         }
         throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }

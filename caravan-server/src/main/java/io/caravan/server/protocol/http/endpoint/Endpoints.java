@@ -16,15 +16,17 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * What the endpoints share, and how they run work that may have to wait: reads for room for their answers, changes for
- * room in the store.
+ * The context that the endpoints share. Runs work that may have to wait: reads wait for memory for their responses, and
+ * writes for space in the store.
  *
- * @param readers runs what may block
- * @param shared whether shared caches may keep what documents hold
+ * @param readers runs tasks that may block
+ * @param shared whether shared caches may keep the contents of documents
  */
 public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
-    /** A read's endpoint, which begins once what it will see is known not to be old, and is refused if it may be. */
+    /**
+     * Wraps the endpoint of a read, which then begins once its data is known to be current, and is refused otherwise.
+     */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness
                 .documents()
@@ -39,8 +41,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not
-     * been withdrawn since the last part. An exception ends the exchange.
+     * Runs part of a read on a reading thread, once memory for its response is available, and if the client's token has
+     * not been revoked since the last part. An exception ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.answers().room()) {
@@ -49,7 +51,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
         }
         readers.execute(exchange.untilEnd(() -> exchange.run(() -> {
             if (!exchange.answers().room()) {
-                // Others, who were let in with it, have taken it meanwhile.
+                // Other reads, admitted at the same time, have taken the memory.
                 read(exchange, part);
                 return;
             }
@@ -59,8 +61,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a change of a document on the event loop, where it must not wait. While the store has no room, nothing more is read from
-     * the client. Changes of one turn of the loop share a force.
+     * Runs a write to a document on the event loop, where it must not wait. While the store has no space, nothing more
+     * is read from the client. Writes of one turn of the loop share an fsync.
      */
     public void write(Exchange exchange, DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -72,8 +74,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a change that takes long, or reads, on a reading thread. It does not wait there for room in the store,
-     * because it would hold the document's lock, and changes on the event loop would wait for that.
+     * Runs a write that takes long, or reads, on a reading thread. It does not wait there for space in the store,
+     * because it would hold the document's lock, and writes on the event loop would wait for that.
      */
     public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -84,7 +86,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
 
     private static void apply(DocumentService documents, Exchange exchange, Runnable change, Runnable again) {
         if (documents.writable()) {
-            // The token may have been withdrawn since the request began.
+            // The token may have been revoked since the request began.
             Gate.checkStillKnown(exchange.principal());
             change.run();
             return;
@@ -94,12 +96,12 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
         documents.onWritable(() -> loop.execute(later));
     }
 
-    /** Answers a change when it is durable. */
+    /** Returns an outcome that responds to a write when it is durable. */
     static <T> Outcome<T> answering(Exchange exchange, Function<T, Answer> answer) {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                // Not on the store's thread, which has others to notify.
+                // Not on the store's thread, which has other callers to notify.
                 exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 

@@ -15,12 +15,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Server-sent events with a stream's values, first those present, then new ones, until the stream is closed or the time
- * is over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in
- * turn.
+ * Sends server-sent events with a stream's values, first the present ones, then new ones, until the stream is closed or
+ * the time is over. The next values are read when the client has received the last ones. Checks and the event loop use
+ * the fields in turn.
  *
- * <p>An event of text ends where a character ends, because a client decodes each event by itself: values that end within
- * a character are sent together with the value that completes it, or when the stream is closed.
+ * <p>An event of text ends where a character ends, because a client decodes each event by itself. Values that end
+ * within a character are sent together with the value that completes it, or when the stream is closed.
  *
  * <p>Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so no value can end
  * its event and begin another.
@@ -31,7 +31,7 @@ final class EventStream extends LiveRead {
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
 
-    /** Id of the document that was found first; 0 before, as ids begin with 1. */
+    /** The id of the document that was found first; 0 before that, because ids start at 1. */
     private long documentId;
 
     private long next;
@@ -64,7 +64,10 @@ final class EventStream extends LiveRead {
         Heartbeat.begin(exchange, request.endpoints().config().heartbeat());
     }
 
-    /** The document, or null when it was deleted or replaced: the client will reconnect, and get the reason. */
+    /**
+     * Returns the document, or null when it was deleted or replaced: the client then reconnects, and receives the
+     * reason.
+     */
     private @Nullable DocumentInfo findAgain(long id) {
         DocumentInfo info = request.documents().find(request.name());
         return info == null || info.id() != id ? null : info;
@@ -171,7 +174,7 @@ final class EventStream extends LiveRead {
         return found < 0 ? end : found;
     }
 
-    /** A client drops one space after the colon, so a line that begins with a space gets another. */
+    /** Adds a line. A client removes one space after the colon, so a line that starts with a space gets another. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
         out.writeBytes(FIELD);
         if (to > from && values.getByte(from) == ' ') {
@@ -181,7 +184,7 @@ final class EventStream extends LiveRead {
         out.writeByte('\n');
     }
 
-    /** Adds the event that gives the client its position; {@code closed} if it has all of a closed stream. */
+    /** Adds the event with the client's position; {@code closed} if the client has all values of a closed stream. */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("streamNextOffset", offset);

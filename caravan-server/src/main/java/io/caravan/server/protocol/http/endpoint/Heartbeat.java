@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Comments in an event stream, at even intervals: most proxies end an answer of which nothing has come for a minute.
- * Clients ignore them. Events are written whole, so a comment is never within one.
+ * Comments in an event stream, at even intervals, because most proxies end a response that has sent nothing for a
+ * minute. Clients ignore them. Each write is one or more complete events, so a comment never splits an event.
  */
 final class Heartbeat {
     private static final ByteBuf COMMENT = Unpooled.unreleasableBuffer(

@@ -15,15 +15,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. What is over a
- * limit is refused when it is met, before more is read.
+ * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. A limit is
+ * checked as soon as it is exceeded, before more is read.
  */
 abstract class JsonBody<T> {
     /** The field of an element that names its stream. */
     static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
-    /** More than any field has: a factory keeps thousands of the names that it has met, known or not. */
+    /**
+     * Longer than the name of any field. Limited because the factory caches thousands of the names it has read, known
+     * or not.
+     */
     private static final int MAX_NAME_CHARS = 128;
 
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -44,11 +47,11 @@ abstract class JsonBody<T> {
     private final List<T> elements = new ArrayList<>();
 
     /**
-     * A body that is read from here.
+     * Creates a body that is read from this parser.
      *
      * @param array the array's name
-     * @param element what one of its elements is, for messages
-     * @param code of the refusal when the body is not as described
+     * @param element the name of an element, for messages
+     * @param code the code of the refusal when the body is malformed
      */
     JsonBody(JsonParser json, String array, String element, String code) {
         this.json = json;
@@ -65,7 +68,7 @@ abstract class JsonBody<T> {
         }
     }
 
-    /** The stream that a body names first; null when it names none, which whoever reads all of it refuses. */
+    /** Returns the stream that a body names first; null when it names none, and then the complete parse refuses it. */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = parser(body)) {
             while (json.nextToken() != null) {
@@ -83,7 +86,7 @@ abstract class JsonBody<T> {
     }
 
     /**
-     * Reads the elements, of which there must be one at least, and closes the parser.
+     * Reads the elements, at least one, and closes the parser.
      *
      * @throws Problem when the body is not as described
      */
@@ -120,7 +123,7 @@ abstract class JsonBody<T> {
     /** Reads the fields of an element, and its end. */
     abstract T element() throws IOException;
 
-    /** The value of a field, which is a string. */
+    /** Returns the value of a field, which is a string. */
     final String string(String field) throws IOException {
         require(json.currentToken() == JsonToken.VALUE_STRING, where() + ": " + field + " must be a string");
         return json.getText();
@@ -138,7 +141,7 @@ abstract class JsonBody<T> {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    /** The element that is being read. */
+    /** Returns the position of the element that is being read, for messages. */
     final String where() {
         return element + " " + (elements.size() + 1);
     }

@@ -9,15 +9,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a list of documents goes on. In a cluster of several groups a list goes through one after the other.
+ * The place where a list of documents continues. In a cluster of several Raft groups, a list covers one group after
+ * another.
  *
- * @param slot one of the group's where it goes on
- * @param position in the group; 0 for its beginning
+ * @param slot a slot of the group in which the list continues
+ * @param position the place in the group; 0 for its beginning
  */
 record ListCursor(int slot, long position) {
     private static final Pattern TEXT = Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,19})");
 
-    /** The cursor of a request, which begins without one. Throws {@link Problem} when it is not one of an answer. */
+    /**
+     * Returns the cursor of a request; a list begins without one. Throws {@link Problem} when it is not from a
+     * response.
+     */
     static ListCursor of(Query query) {
         String text = query.get("cursor");
         if (text == null) {
@@ -32,16 +36,16 @@ record ListCursor(int slot, long position) {
                 }
             }
         } catch (NumberFormatException tooGreat) {
-            // Refused like what is no cursor.
+            // Refused like text that is not a cursor.
         }
         throw Problem.badRequest("invalid_parameter", "cursor must be that of an answer");
     }
 
     /**
-     * What a client sends to go on, or null when nothing is left.
+     * Returns the cursor that a client sends to continue, or null at the end of the list.
      *
-     * @param cluster what this host, whose group was listed, is part of; null when it is alone
-     * @param next where its group goes on; 0 when it was listed to its end
+     * @param cluster the cluster of this node, whose group was listed; null without a cluster
+     * @param next the place where the list of its group continues; 0 when the group was listed completely
      */
     static @Nullable String text(@Nullable Cluster cluster, long next) {
         if (cluster == null || cluster.groups().size() == 1) {

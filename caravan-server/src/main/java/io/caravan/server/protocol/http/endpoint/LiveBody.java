@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which streams to follow: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
+/** A body that lists streams to follow: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
 final class LiveBody extends JsonBody<LiveBody.Start> {
-    /** Streams of one connection, each of which costs some hundred bytes as long as it lasts. */
+    /** Maximum number of streams of one connection. Each takes some hundred bytes while it is followed. */
     static final int MAX_STREAMS = 1_000;
 
     private final Set<DocumentName> names = new HashSet<>();
 
-    /** A stream, and where to begin. */
+    /** A stream, and the offset to start from. */
     record Start(DocumentName name, Offset offset) {}
 
     private LiveBody(byte[] body) {
@@ -24,7 +24,7 @@ final class LiveBody extends JsonBody<LiveBody.Start> {
     }
 
     /**
-     * The streams that a body names.
+     * Returns the streams that a body names.
      *
      * @throws Problem when it is not as described
      */

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read that goes on as values arrive: looks at the document, on a reading thread, whenever it has changed; in between
- * it is only a timer and an entry in the list of those who wait for the document. One look at a time. Used only on the
- * event loop, except for {@link #look}.
+ * A read that continues as values arrive. It checks the document on a reading thread whenever the document has changed;
+ * between checks, it is only a timer and an entry in the list of waiting readers. One check runs at a time. Used only
+ * on the event loop, except for {@link #look}.
  */
 abstract class LiveRead {
     final ReadRequest request;
@@ -26,13 +26,13 @@ abstract class LiveRead {
     }
 
     /**
-     * Looks at the document, on a reading thread. The next look comes after {@link #rest} or {@link #again}.
+     * Checks the document, on a reading thread. The next check follows after {@link #rest} or {@link #again}.
      *
-     * @param last whether the time is over, so that this look must finish the answer
+     * @param last whether the time is over, so that this check must finish the response
      */
     abstract void look(boolean last);
 
-    /** Starts with a first look; the last one comes after {@code limit}, or when the server stops. */
+    /** Starts with a first check; the last one runs after {@code limit}, or when the server stops. */
     final void start(Duration limit) {
         Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
         exchange.onDrain(this::expire);
@@ -58,7 +58,7 @@ abstract class LiveRead {
         changed = false;
         looking = true;
         if (tail == null) {
-            // Before the look, so that no change is missed.
+            // Before the check, so that no change is missed.
             tail = request.documents()
                     .onChange(request.name(), () -> exchange.loop().execute(this::documentChanged));
         }
@@ -72,13 +72,13 @@ abstract class LiveRead {
         lookIfChanged();
     }
 
-    /** The look is done; the next one comes with the next change. */
+    /** Ends a check; the next one follows the next change. */
     final void rest() {
         looking = false;
         lookIfChanged();
     }
 
-    /** The look is done; the next one follows immediately. */
+    /** Ends a check; the next one follows immediately. */
     final void again() {
         changed = true;
         rest();

@@ -30,13 +30,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Server-sent events with the values of many streams over one connection, until all are closed or the time is over. A
- * stream is looked at, on a reading thread, when it has changed; one look at a time takes some of those that have, and
- * comes when the client has read what the last one found. In between a stream is only an entry in the list of those who
- * wait for it. Used only on the event loop, except for {@link #look(List)}.
+ * Sends server-sent events with the values of many streams over one connection, until all streams are closed or the
+ * time is over.
+ *
+ * <p>A check reads some of the streams that have changed, on a reading thread. One check runs at a time, and the next
+ * one starts when the client has received the events of the last one. Between checks, a stream is only an entry in the
+ * list of waiting readers. Used only on the event loop, except for {@link #look(List)}.
  */
 final class LiveStreams {
-    /** A look ends with the values that fill it, or after so many streams. */
+    /** The size of events at which a check ends, and the maximum number of its streams. */
     private static final int LOOK_BYTES = 64 * 1024;
 
     private static final int LOOK_STREAMS = 64;
@@ -69,7 +71,7 @@ final class LiveStreams {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Follows the streams, for so long at most, or until the server stops. */
+    /** Follows the streams until {@code limit} has passed, or the server stops. */
     void start(Duration limit) {
         Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
         exchange.onDrain(this::expire);
@@ -106,7 +108,7 @@ final class LiveStreams {
         while (some.size() < LOOK_STREAMS && !changed.isEmpty()) {
             Followed stream = changed.remove();
             stream.queued = false;
-            // One that is over may have been about to be told of a change.
+            // A stream that is over may have had a pending notification of a change.
             if (!stream.over) {
                 some.add(stream);
             }
@@ -150,11 +152,11 @@ final class LiveStreams {
         });
     }
 
-    /** A stream that is followed. A look and the event loop use its fields in turn, but for those that wait. */
+    /** A followed stream. Checks and the event loop use its fields in turn, except for those of the wait. */
     private final class Followed {
         private final DocumentName name;
         private final Offset offset;
-        /** Id of the document that was found first; 0 before, as ids begin with 1. */
+        /** The id of the document that was found first; 0 before that, because ids start at 1. */
         private long documentId;
 
         private long next;
@@ -168,7 +170,7 @@ final class LiveStreams {
             this.offset = start.offset();
         }
 
-        /** Waits for the next change; before a look, so that none is missed. */
+        /** Waits for the next change. Called before a check, so that no change is missed. */
         void listen() {
             if (tail == null) {
                 tail = documents.onChange(name, () -> exchange.loop().execute(this::changed));
@@ -194,7 +196,7 @@ final class LiveStreams {
             }
         }
 
-        /** Adds what is new: values, or why there will be none. */
+        /** Adds an event with the new values, or with the reason why none will follow. */
         void putEvents(ByteBuf events) {
             try {
                 putValues(events);
@@ -262,7 +264,9 @@ final class LiveStreams {
         }
     }
 
-    /** The values as text; null when one is not UTF-8, as a part of a text that was cut within a character. */
+    /**
+     * Returns the values as text; null when one is not UTF-8, such as a part of a text that ends within a character.
+     */
     private static @Nullable List<String> texts(List<byte[]> values) {
         List<String> texts = new ArrayList<>(values.size());
         try {
@@ -282,7 +286,7 @@ final class LiveStreams {
         events.writeBytes(kind).writeBytes(Answer.jsonBytes(fields)).writeBytes(END);
     }
 
-    /** Collects values until they fill a look. */
+    /** Collects values until a check is full. */
     private static final class Values implements DocumentReader {
         private final List<byte[]> bytes = new ArrayList<>();
         private long length;

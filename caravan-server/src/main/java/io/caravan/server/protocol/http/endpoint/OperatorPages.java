@@ -14,16 +14,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What an operator asks a server: how its store lies on disk, who its clients are, with which settings it runs. */
+/** Pages for operators: the layout of the store on disk, the clients, and the settings in force. */
 public final class OperatorPages {
-    /** The most connections that are listed; of more, so many of each protocol. */
+    /** The maximum number of HTTP connections that are listed, and also that of other connections. */
     private static final int MAX_CLIENTS = 1_000;
 
     private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);
 
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
-    /** By the number of the store's group. */
+    /** Layouts by the number of the shard. */
     private final Map<Integer, Shared<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorPages(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
@@ -31,7 +31,10 @@ public final class OperatorPages {
         this.httpClients = httpClients;
     }
 
-    /** The log, what is in it and not yet in the heap, and the heap by segment; of one of the store's groups. */
+    /**
+     * Returns the layout of one of the store's shards: the log, the part of it that is not yet in the heap, and the
+     * heap by segment.
+     */
     public void store(Exchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
         int group = (int) Math.min(
@@ -58,7 +61,7 @@ public final class OperatorPages {
         endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
     }
 
-    /** Publishes a checkpoint, and answers when that is done. No change needs it to be durable. */
+    /** Publishes a checkpoint, and responds when that is done. The durability of writes does not depend on it. */
     public void checkpoint(Exchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(exchange, () -> {

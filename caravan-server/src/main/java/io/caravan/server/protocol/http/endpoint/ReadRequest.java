@@ -10,7 +10,7 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's read of a stream, and the documents that it is made on.
+ * A client's read of a stream, and the documents that it reads from.
  *
  * @param cursor the cursor from the last live response, or null
  */
@@ -38,14 +38,17 @@ record ReadRequest(
         endpoints.read(exchange, part);
     }
 
-    /** The document; extends its sliding expiry, because it is being read. */
+    /**
+     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} without
+     * one.
+     */
     DocumentInfo use() {
         DocumentInfo info = find(documents, name);
         documents.use(name, info);
         return info;
     }
 
-    /** The document, if it is still the one with this id. */
+    /** Returns the document if it still has this id. Throws {@link Problem} otherwise. */
     DocumentInfo findAgain(long id) {
         DocumentInfo info = find(documents, name);
         if (info.id() != id) {
@@ -58,7 +61,7 @@ record ReadRequest(
         return endpoints.cursors().next(cursor);
     }
 
-    /** The document of this name. */
+    /** Returns the document of this name. Throws {@link Problem} without one. */
     static DocumentInfo find(DocumentService documents, DocumentName name) {
         return required(documents.find(name), name);
     }

@@ -50,26 +50,31 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes requests for documents on to the host that leads their group, and its answers back, piece by piece as they come,
- * so that a client may ask any host. A request has a connection to itself while it is answered; later requests reuse the
- * connection. It ends when another host leads. While none does, requests wait a moment.
+ * Forwards requests for documents to the leader of their Raft group, and the responses back to the client, piece by
+ * piece as they arrive, so that a client may use any node.
+ *
+ * <p>A request has a connection to itself until its response is complete; later requests reuse the connection. The
+ * connection ends when another node becomes leader. While no node leads, requests wait a moment.
  */
 public final class Relay {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
     private static final long LOOK_SECONDS = 1;
     /**
-     * How long a request may be held, and the leader have been unknown, before it is refused: two elections at the default
-     * timeout.
+     * A request is refused when it has been held for this long, or no leader has been known for this long: two
+     * elections at the default timeout.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
-    /** For how long a connection without a request stays open: less than a leader waits for the next one by default. */
+    /**
+     * Time for which an idle connection stays open: shorter than the time for which the leader waits for the next
+     * request by default.
+     */
     private static final long IDLE_MILLIS = 2_000;
-    /** Number of connections without a request that an event loop keeps open to one host. */
+    /** Maximum number of idle connections that an event loop keeps to one node. */
     private static final int MAX_IDLE = 32;
-    /** What is between two hosts only, or what this host says itself. */
+    /** Headers that concern only the connection between two nodes, or that this node sets itself. */
     private static final Set<String> OWN_HEADERS = Set.of(
             HttpHeaderNames.CONNECTION.toString(),
             HttpHeaderNames.TRANSFER_ENCODING.toString(),
@@ -78,28 +83,28 @@ public final class Relay {
             HttpHeaderNames.VARY.toString());
 
     private final Transport transport;
-    /** Connections that wait for a request. Each queue is used by its event loop only. */
+    /** Idle connections. Each queue is used by its event loop only. */
     private final Map<Way, Deque<Channel>> idle = new ConcurrentHashMap<>();
 
-    /** The connections of one event loop to a host. */
+    /** The connections of one event loop to a node. */
     private record Way(EventLoop loop, ClusterHost leader) {}
 
-    /** A relay whose connections are of this kind, as those of the event loops that it runs on. */
+    /** Creates a relay whose connections use this transport, as the event loops that it runs on do. */
     public Relay(Transport transport) {
         this.transport = transport;
     }
 
-    /** The route, which passes on what comes while this host follows, and what is about documents of other groups. */
+    /** Returns a route that forwards requests while this node follows, and requests for documents of other groups. */
     public Route around(Route route, Readiness readiness) {
         return route.with(exchange -> new Passage(exchange, route, readiness).begin());
     }
 
-    /** A request on its way to the host that leads, over one connection after another if need be. */
+    /** A request on its way to the leader, over one connection after another if necessary. */
     private final class Passage {
         private final Exchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** Found once: the request may be long. */
+        /** Found only once, because the request may be long. */
         private @Nullable GroupView group;
 
         private @Nullable Instant begun;
@@ -115,7 +120,8 @@ public final class Relay {
             GroupView requested = group(cluster);
             boolean here = cluster == null || requested == cluster.group();
             if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
-                // The host that sent it here takes this one for the leader already, or still: it must look again.
+                // The sender's view of the leader is outdated, or ahead of this node's: it must look up the leader
+                // again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
             if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {
@@ -132,7 +138,7 @@ public final class Relay {
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
-                // An election is over soon, and nothing was sent to anybody.
+                // An election ends soon, and nothing has been sent to any node.
                 beginAgain();
             }
         }
@@ -195,8 +201,8 @@ public final class Relay {
         }
 
         /**
-         * The leader did not answer. A read, and what was not sent, is passed on again for a while: a host that has just been
-         * elected takes no connections for a moment.
+         * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a while: a
+         * newly elected leader accepts no requests for a moment.
          */
         void failed(Cluster cluster, boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
@@ -208,7 +214,7 @@ public final class Relay {
             }
         }
 
-        /** Whether it waits for values, and not only to be answered. */
+        /** Whether the request waits for new values. */
         private boolean isLive() {
             return exchange.request().query().get("live") != null
                     || route.operation().equals(StreamReads.FOLLOW);
@@ -220,7 +226,7 @@ public final class Relay {
         }
     }
 
-    /** Watches a connection that waits for a request. */
+    /** Watches an idle connection. */
     private static final class Idle extends ChannelInboundHandlerAdapter {
         private final Deque<Channel> waiting;
 
@@ -232,7 +238,7 @@ public final class Relay {
         public void handlerAdded(ChannelHandlerContext context) {
             waiting.addLast(context.channel());
             context.executor().schedule(() -> end(context), IDLE_MILLIS, TimeUnit.MILLISECONDS);
-            // The end of the connection is noticed only by a read.
+            // Only a read detects the end of the connection.
             context.read();
         }
 
@@ -242,7 +248,7 @@ public final class Relay {
             }
         }
 
-        /** The other host sends nothing that was not asked for. */
+        /** Ends the connection, because the other node sends nothing without a request. */
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ReferenceCountUtil.release(message);
@@ -277,7 +283,7 @@ public final class Relay {
         private boolean interim;
         private boolean done;
 
-        /** @param waiting takes the connection when its answer is whole */
+        /** @param waiting takes the connection when the response is complete */
         Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader, Deque<Channel> waiting) {
             this.waiting = waiting;
             this.passage = passage;
@@ -315,7 +321,7 @@ public final class Relay {
             context.read();
         }
 
-        /** The client sends nothing more, or this host stops: what waits for values ends, everything else is finished. */
+        /** Ends a request that waits for values, because the client has ended its output or this node stops. */
         private void endLive(ChannelHandlerContext context) {
             if (started && !done) {
                 done = true;
@@ -324,7 +330,10 @@ public final class Relay {
             context.close();
         }
 
-        /** A leader whose machine is gone says nothing more, not even that the connection ends. */
+        /**
+         * Checks that the leader is the same. A leader whose machine has failed sends nothing more, not even the end of
+         * the connection.
+         */
         private void lookAgain(ChannelHandlerContext context) {
             if (!group.leader().equals(Optional.of(leader))) {
                 context.close();
@@ -415,7 +424,7 @@ public final class Relay {
             }
         }
 
-        /** The next piece is read when the client has taken what there is. */
+        /** Reads the next piece when the client has received the last ones. */
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             exchange.whenWritable(context::read);

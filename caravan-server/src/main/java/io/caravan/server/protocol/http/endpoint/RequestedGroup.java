@@ -9,15 +9,15 @@ import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Route;
 import org.jspecify.annotations.Nullable;
 
-/** Which group of a cluster a request is about. */
+/** Finds the Raft group that a request concerns. */
 final class RequestedGroup {
     private RequestedGroup() {}
 
     /**
-     * The group of the document that the request names first, or in which a list goes on. What is about no document
-     * concerns the group of the host that is asked.
+     * Returns the group of the document that the request names first, or in which a list continues. A request without a
+     * document concerns the group of the node that received it.
      *
-     * @throws io.caravan.server.protocol.http.codec.Problem when what it names cannot be a document, or its cursor is none
+     * @throws io.caravan.server.protocol.http.codec.Problem when the name or the cursor is invalid
      */
     static GroupView of(Cluster cluster, Route route, Request request) {
         if (cluster.groups().size() == 1) {

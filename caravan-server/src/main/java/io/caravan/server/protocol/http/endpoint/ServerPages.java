@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Pages about the server: whether it is alive and ready, its statistics, for people and for Prometheus, and the
+ * Pages about the server: whether it is alive and ready, its statistics for people and for Prometheus, and the
  * description of its HTTP interface.
  */
 public final class ServerPages {
@@ -52,7 +52,7 @@ public final class ServerPages {
         exchange.answer(Answer.json(200, Map.of("status", "alive")));
     }
 
-    /** Whether the server is ready to serve; if not, clients with the permission {@code ADMIN} also get the reason. */
+    /** Reports whether the server is ready; if not, clients with the permission {@code ADMIN} also get the reason. */
     public void ready(Exchange exchange) {
         Readiness readiness = endpoints.readiness();
         Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
@@ -73,7 +73,7 @@ public final class ServerPages {
         exchange.answer(Answer.json(200, fields));
     }
 
-    /** Without names and places, because this needs no token; the log and the metrics have those. */
+    /** Returns a summary without names and addresses, because it needs no token; the log and the metrics have those. */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that takes a while to find out. All who ask share what one has found, and nobody looks again before twenty
- * times as long has passed as the last look took: however many ask, looking takes a twentieth of a thread at most.
+ * A result that takes time to compute, and that all callers share. After a computation, the next one starts only when
+ * twenty times its duration has passed. Any number of callers therefore cost at most a twentieth of one thread.
  * Thread-safe.
  */
 final class Shared<T> {
@@ -22,13 +22,16 @@ final class Shared<T> {
 
     private record Found<T>(T what, long untilNanos) {}
 
-    /** Shares what is found for so long at least; the clock is as {@link System#nanoTime()}. */
+    /** Shares a result for at least this time; the clock works like {@link System#nanoTime()}. */
     Shared(Duration least, LongSupplier clock) {
         this.leastNanos = least.toNanos();
         this.clock = clock;
     }
 
-    /** What was found last, if that is recent or somebody is looking; otherwise looks, or waits for who does. */
+    /**
+     * Returns the last result if it is recent, or if another thread is computing the next one. Otherwise computes a
+     * result, or waits for the thread that is computing the first one.
+     */
     T get(Supplier<T> look) {
         Found<T> found = last;
         if (found != null && (recent(found) || !looking.tryLock())) {

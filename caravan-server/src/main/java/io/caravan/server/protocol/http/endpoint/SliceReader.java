@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  * an array. Stops after the value that makes it large enough. Used on the reading thread.
  */
 final class SliceReader implements DocumentReader {
-    /** Of text that never ends where a character ends. */
+    /** The maximum size of a slice of text in which no value ends with a complete character. */
     private static final int MOST_BYTES = 4 * 1024 * 1024;
 
     private final DocumentInfo info;
@@ -28,7 +28,9 @@ final class SliceReader implements DocumentReader {
     private int wholeBytes;
     private long wholeNext;
 
-    /** An empty slice, of values from a sequence to the tail that {@code info} has; perhaps the first of a body. */
+    /**
+     * Creates an empty slice of values from a sequence to the tail of {@code info}; {@code first} if it begins a body.
+     */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
         this.info = info;
         this.enoughBytes = enoughBytes;
@@ -42,12 +44,12 @@ final class SliceReader implements DocumentReader {
         }
     }
 
-    /** Reads on, within bounds, as long as no value that was read ends where a character of UTF-8 ends. */
+    /** Continues reading, within a limit, until a value ends with a complete UTF-8 character. */
     void readWholeCharacters() {
         text = true;
     }
 
-    /** Reads; returns false when there was nothing, because the values were trimmed or the document deleted. */
+    /** Reads values. Returns false when there were none, because they were trimmed or the document was deleted. */
     boolean read(ReadRequest request) {
         SequenceRange rest = new SequenceRange(next, info.nextSequence());
         request.documents()
@@ -81,17 +83,17 @@ final class SliceReader implements DocumentReader {
         return bytes.readableBytes() < enoughBytes || text && !hasWhole() && bytes.readableBytes() < MOST_BYTES;
     }
 
-    /** Whether what was read ends where a character of UTF-8 ends. */
+    /** Whether the last value read ends with a complete UTF-8 character. */
     boolean endsWhole() {
         return wholeNext == next;
     }
 
-    /** Whether one of the values that were read ends so. */
+    /** Whether any value read ends with a complete UTF-8 character. */
     boolean hasWhole() {
         return wholeNext > from;
     }
 
-    /** Gives up the values behind the last one that ends so; perhaps all of them. */
+    /** Removes the values after the last one that ends with a complete character, which may be all of them. */
     void cutToWhole() {
         bytes.writerIndex(bytes.readerIndex() + wholeBytes);
         next = wholeNext;
@@ -108,7 +110,7 @@ final class SliceReader implements DocumentReader {
         return next;
     }
 
-    /** The collected bytes; the caller releases them. */
+    /** Returns the collected bytes; the caller releases them. */
     ByteBuf bytes() {
         return bytes;
     }

@@ -24,12 +24,14 @@ final class StreamAnswers {
 
     private StreamAnswers() {}
 
-    /** For a write; never cached. */
+    /** Returns the head for a write; never cached. */
     static Answer written(int status, DocumentInfo info) {
         return of(status, info).uncached();
     }
 
-    /** Says how durable a stream's changes are before they are answered, where that is less than the server promises. */
+    /**
+     * Adds the durability that the streams' writes reach before the response, if it differs from that of the server.
+     */
     static Answer promising(DocumentService documents, Collection<DocumentName> names, Answer answer) {
         Spaces spaces = documents.spaces();
         Promise strongest = spaces.server();
@@ -48,7 +50,7 @@ final class StreamAnswers {
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
     }
 
-    /** For {@code HEAD}: all that describes the stream. */
+    /** Returns the head for {@code HEAD}, with all metadata of the stream. */
     static Answer metadata(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         Answer answer = written(200, info)
@@ -60,7 +62,7 @@ final class StreamAnswers {
         return answer;
     }
 
-    /** For a read that goes to the tail. */
+    /** Returns the head for a read to the tail. */
     static Answer read(DocumentInfo info) {
         return of(200, info)
                 .header("Content-Type", info.attributes().contentType())
@@ -68,7 +70,7 @@ final class StreamAnswers {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
-    /** For server-sent events, which no proxy should hold back until they end. */
+    /** Returns the head for server-sent events, which asks proxies not to buffer them. */
     static Answer events() {
         return new Answer(200)
                 .header("Content-Type", "text/event-stream")
@@ -80,7 +82,10 @@ final class StreamAnswers {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
 
-    /** Identifies a read from {@code from} to the tail. A document that is created again has another id. */
+    /**
+     * Returns a tag that identifies a read from {@code from} to the tail. A document that is created again has another
+     * id.
+     */
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();
         return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Changes of several streams in one step: all of them or none. */
+/** Writes to several streams in one step: all changes are made, or none. */
 public final class StreamBatches {
     /** The name of the route of {@link #change}. */
     public static final String OPERATION = "changeStreams";
@@ -30,9 +30,9 @@ public final class StreamBatches {
         this.endpoints = endpoints;
     }
 
-    /** Makes the changes that the body names, in their order, as one write. */
+    /** Makes the changes in the body, in their order, as one write. */
     public void change(Exchange exchange) {
-        // Parsing takes time, and so does validating JSON.
+        // Parsing takes time, as does validating JSON.
         endpoints.writeApart(exchange, documents -> {
             List<StreamChange> changes = BatchBody.parse(
                     exchange.request().body(), endpoints.config().maxBatchBytes());

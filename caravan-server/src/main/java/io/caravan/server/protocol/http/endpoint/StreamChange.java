@@ -13,16 +13,16 @@ import java.util.OptionalLong;
 
 /** One change of a batch. */
 sealed interface StreamChange {
-    /** The document that is changed. */
+    /** Returns the name of the document to change. */
     DocumentName name();
 
-    /** Makes it part of a change, and tells what the stream is then. */
+    /** Makes this change as part of a write, and returns the resulting state of the stream. */
     Map<String, Object> applyTo(EditedDocument document);
 
     /**
-     * Appends to a stream that exists.
+     * Appends to an existing stream.
      *
-     * @param sequence that the first value must get, if one is given
+     * @param sequence required sequence of the first value, if given
      */
     record Append(DocumentName name, List<byte[]> values, OptionalLong sequence) implements StreamChange {
         @Override
@@ -32,7 +32,7 @@ sealed interface StreamChange {
         }
     }
 
-    /** Drops the values before an offset. */
+    /** Trims the values before an offset. */
     record Trim(DocumentName name, Offset to) implements StreamChange {
         @Override
         public Map<String, Object> applyTo(EditedDocument document) {
@@ -40,7 +40,7 @@ sealed interface StreamChange {
         }
     }
 
-    /** Deletes a stream that exists. */
+    /** Deletes an existing stream. */
     record Delete(DocumentName name) implements StreamChange {
         @Override
         public Map<String, Object> applyTo(EditedDocument document) {

@@ -14,12 +14,14 @@ import io.caravan.server.security.Permission;
 import java.util.List;
 import java.util.Set;
 
-/** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, many at a time, and {@code HEAD}. */
+/**
+ * Reads streams: {@code GET} from an offset, to the tail or as values arrive, of one stream or many; and {@code HEAD}.
+ */
 public final class StreamReads {
     /** The name of the route of {@link #follow}. */
     public static final String FOLLOW = "followStreams";
 
-    /** Memory of a stream that is followed, besides its name, about. */
+    /** Approximate memory of a followed stream in addition to its name. */
     private static final int FOLLOWED_BYTES = 512;
 
     private final Endpoints endpoints;
@@ -52,7 +54,7 @@ public final class StreamReads {
         }
     }
 
-    /** Sends the values of the streams that the body names, as they come. */
+    /** Sends the values of the streams that the body names, as they arrive. */
     public void follow(Exchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
@@ -68,7 +70,7 @@ public final class StreamReads {
         });
     }
 
-    /** Takes memory for as long as streams are followed. */
+    /** Reserves memory while streams are followed. */
     private static void take(Exchange exchange, List<LiveBody.Start> starts) {
         long bytes = 0;
         for (LiveBody.Start start : starts) {
@@ -89,7 +91,7 @@ public final class StreamReads {
         });
     }
 
-    /** Reads what the stream holds now. */
+    /** Reads the values that the stream has now. */
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.use();
         long from = request.offset().in(info);
@@ -98,7 +100,7 @@ public final class StreamReads {
             head.uncached();
         } else {
             String etag = StreamAnswers.etag(info, from);
-            // A read goes to the tail, which moves: caches must revalidate, which costs little when nothing has
+            // The read extends to the tail, which moves, so caches must revalidate. That is cheap when nothing has
             // changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange().request().hasTag(etag)) {
@@ -112,7 +114,7 @@ public final class StreamReads {
         new Transfer(request, info, from, head).read();
     }
 
-    /** Describes a stream: its attributes and where it ends. Does not extend a sliding expiry. */
+    /** Describes a stream: its attributes and its tail. Does not extend a sliding expiry. */
     public void describe(Exchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();

@@ -34,15 +34,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes to streams: {@code PUT} creates one, {@code POST} appends, closes and trims, {@code DELETE} deletes. */
 public final class StreamWrites {
-    /** The most that the store writes for a JSON message in addition to its bytes. */
+    /** The maximum number of bytes that the store writes for a JSON message in addition to its bytes. */
     public static final int MESSAGE_OVERHEAD_BYTES = 47;
 
     private static final String TRIM = "trim";
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
-    /** What proxies add to the requests that they pass on. */
+    /** Headers that proxies add to the requests that they forward. */
     private static final Set<String> BY_PROXIES =
             Set.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via");
-    /** Longer JSON is split on a reading thread. */
+    /** The size above which JSON is split on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
 
     private final Endpoints endpoints;
@@ -51,7 +51,7 @@ public final class StreamWrites {
         this.endpoints = endpoints;
     }
 
-    /** Creates a stream, perhaps as a fork of another, unless it already exists as requested. */
+    /** Creates a stream, optionally as a fork of another, unless it already exists as requested. */
     public void create(Exchange exchange) {
         Request request = exchange.request();
         DocumentName name = exchange.documentName();
@@ -90,7 +90,7 @@ public final class StreamWrites {
         return new ForkPoint(source(source), sequence(request, StreamHeaders.FORK_OFFSET), part.orElse(0));
     }
 
-    /** The sequence that a header's offset stands for, if the header is present. */
+    /** Returns the sequence of the offset in a header, if the header is present. */
     private static OptionalLong sequence(Request request, String header) {
         String offset = request.header(header);
         return offset == null ? OptionalLong.empty() : OptionalLong.of(Offset.sequence(offset, header));
@@ -118,8 +118,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Absolute, as the protocol wants it, where the client's own address is known. Behind a proxy it is not, so the
-     * reference is relative to the client's address, whatever scheme, host and prefix that has.
+     * Returns an absolute URL, as the protocol requires, if the request came directly from the client. Otherwise a
+     * proxy hides the client's own address, so the reference is relative to that, whatever its scheme, host and prefix.
      */
     private static String location(Exchange exchange) {
         Request request = exchange.request();
@@ -131,7 +131,7 @@ public final class StreamWrites {
                 : exchange.scheme() + "://" + host + path;
     }
 
-    /** Appends the body, closes the stream, or, with the parameter {@code trim}, drops the oldest values. */
+    /** Appends the body, closes the stream, or, with the parameter {@code trim}, trims the oldest values. */
     public void append(Exchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);
@@ -190,8 +190,8 @@ public final class StreamWrites {
     }
 
     /**
-     * A JSON body's messages, which must fit in one write because all of them are appended, or none. A single one
-     * always fits: its length has its own limit.
+     * Splits a JSON body into messages, which must fit in one write because either all or none of them are appended. A
+     * single message always fits, because its length has its own limit.
      */
     private List<byte[]> messages(DocumentName name, byte[] body) {
         long maxBatchBytes = endpoints.config().maxBatchBytes();
@@ -213,8 +213,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Drops the values before an offset: an extension of the protocol. It is a {@code POST}, not a {@code DELETE}, so
-     * that a request that loses its parameter on the way is refused and deletes nothing.
+     * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST} and not
+     * {@code DELETE}, so that a request that loses its parameter on the way is refused and deletes nothing.
      */
     private void trim(Exchange exchange, String to) {
         exchange.operation("trimStream");

@@ -6,11 +6,11 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Sends a document's values, from a sequence up to the tail at the start, in slices. The next slice is read when the
+ * Sends a document's values in slices, from a sequence to the tail as of the start. The next slice is read when the
  * client has read the last one; no thread waits for that.
  *
- * <p>When the values are trimmed or the document is deleted meanwhile, the connection is closed, which an HTTP client
- * notices. The reading thread and the event loop use the fields in turn.
+ * <p>If the values are trimmed or the document is deleted during the transfer, the connection is closed, which an HTTP
+ * client detects as an error. The reading thread and the event loop use the fields in turn.
  */
 final class Transfer {
     private static final int SLICE_BYTES = 128 * 1024;
@@ -22,7 +22,7 @@ final class Transfer {
     private long next;
     private boolean begun;
 
-    /** A transfer of the values from a sequence to the tail that {@code info} has. */
+    /** Creates a transfer of the values from a sequence to the tail of {@code info}. */
     Transfer(ReadRequest request, DocumentInfo info, long from, Answer head) {
         this.request = request;
         this.exchange = request.exchange();
@@ -31,13 +31,13 @@ final class Transfer {
         this.next = from;
     }
 
-    /** Reads the next slice; on a reading thread. */
+    /** Reads the next slice. Called on a reading thread. */
     void read() {
         SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun);
         try {
             if (next < info.nextSequence() && !slice.read(request)) {
                 if (!begun) {
-                    // Nothing was sent yet, so the response can still say that the offset was trimmed.
+                    // Nothing was sent yet, so the response can still report that the offset was trimmed.
                     request.offset().in(request.findAgain(info.id()));
                 }
                 throw SliceReader.changedMeanwhile(request.name());

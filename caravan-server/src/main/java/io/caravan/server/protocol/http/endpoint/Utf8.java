@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.netty.buffer.ByteBuf;
 
-/** Where characters end in UTF-8. */
+/** Detects the ends of characters in UTF-8. */
 final class Utf8 {
     private static final int MAX_CHARACTER_BYTES = 4;
     private static final int CONTINUATION_MASK = 0xC0;
@@ -14,7 +14,7 @@ final class Utf8 {
 
     private Utf8() {}
 
-    /** Whether no character has begun that more bytes may complete; bytes that are no UTF-8 are whole. */
+    /** Whether the text ends with a complete character. Bytes that are not UTF-8 count as complete. */
     static boolean endsWhole(ByteBuf text) {
         int end = text.writerIndex();
         int from = Math.max(text.readerIndex(), end - MAX_CHARACTER_BYTES + 1);

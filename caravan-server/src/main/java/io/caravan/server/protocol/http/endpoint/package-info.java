@@ -1,5 +1,5 @@
 /**
- * The endpoints, and how they read: a bounded slice at a time, for catch-up, long polls and event streams. {@link
+ * The endpoints, and their reads for catch-up, long polls and event streams, a bounded slice at a time. {@link
  * io.caravan.server.protocol.http.Routes} lists the endpoints with their paths.
  */
 @NullMarked

@@ -5,19 +5,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** A request's words: the command's name and its arguments. */
+/** The words of a request: the command's name and its arguments. */
 public final class Command implements Request {
-    /** How much of a word an error repeats, as in Redis. */
+    /** Maximum number of bytes of a word that an error repeats, as in Redis. */
     private static final int SHORT_CHARS = 128;
-    /** No command and no keyword is longer. */
+    /** Maximum length of a command or keyword. */
     private static final int MAX_KEYWORD_BYTES = 32;
-    /** Sign and digits of the longest number. */
+    /** Length of the longest number: its sign and digits. */
     private static final int MAX_NUMBER_BYTES = 20;
 
     private final byte[][] words;
 
     /**
-     * A command of these words, which are not copied.
+     * Creates a command of these words, which are not copied.
      *
      * @param words one or more
      */
@@ -25,7 +25,7 @@ public final class Command implements Request {
         this.words = words;
     }
 
-    /** Number of words, the name included. */
+    /** Returns the number of words, including the name. */
     public int size() {
         return words.length;
     }
@@ -42,13 +42,13 @@ public final class Command implements Request {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
-    /** The word as text, cut off where it would be too long for an error. */
+    /** Returns the word as text, cut to a length that fits an error. */
     public String shortText(int index) {
         byte[] word = words[index];
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
     }
 
-    /** What the words take in memory, about, as {@link RespLimits} counts it. */
+    /** Returns the approximate memory of the words, as {@link RespLimits} counts it. */
     public long bytes() {
         long bytes = 0;
         for (byte[] word : words) {
@@ -57,12 +57,12 @@ public final class Command implements Request {
         return bytes;
     }
 
-    /** The word in lower case, as errors have commands. */
+    /** Returns the word in lower case, as errors write commands. */
     public String lower(int index) {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
-    /** The word in upper case, for comparison with keywords; cut off where it is longer than any of them. */
+    /** Returns the word in upper case, for comparison with keywords; cut if it is longer than any of them. */
     public String keyword(int index) {
         byte[] word = words[index];
         int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
@@ -70,9 +70,9 @@ public final class Command implements Request {
     }
 
     /**
-     * The word as a decimal number: digits of ASCII, and perhaps a minus sign.
+     * Returns the word as a decimal number: ASCII digits, with an optional minus sign.
      *
-     * @throws CommandException when it is not
+     * @throws CommandException when the word is not such a number
      */
     public long number(int index) {
         byte[] word = words[index];
@@ -101,9 +101,9 @@ public final class Command implements Request {
     }
 
     /**
-     * The word as a decimal number of zero or more.
+     * Returns the word as a decimal number of zero or more.
      *
-     * @throws CommandException when it is not
+     * @throws CommandException when the word is not such a number
      */
     public long count(int index) {
         long number = number(index);

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp.codec;
 
 import java.util.Locale;
 
-/** A command is answered with an error, whose prefix and text are the message. */
+/** Reports that a command failed; the message is the prefix and text of its error reply. */
 public final class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -11,21 +11,21 @@ public final class CommandException extends RuntimeException {
     }
 
     /**
-     * The command has too few words, or too many.
+     * Creates the exception for a command with too few words, or too many.
      *
-     * @param name in lower case; of a subcommand, with that of its command: {@code client|setname}
+     * @param name in lower case; for a subcommand, after the name of its command: {@code client|setname}
      */
     public static CommandException wrongArity(String name) {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");
     }
 
-    /** The command has no such subcommand. */
+    /** Creates the exception for an unknown subcommand. */
     public static CommandException unknownSubcommand(Command command) {
         return new CommandException("ERR unknown subcommand '" + command.shortText(1) + "'. Try "
                 + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");
     }
 
-    /** A word stands where it has no meaning. */
+    /** Creates the exception for a word in a position where it has no meaning. */
     public static CommandException syntax() {
         return new CommandException("ERR syntax error");
     }

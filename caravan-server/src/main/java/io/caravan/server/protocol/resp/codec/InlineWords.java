@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits a request of a single line into words, as Redis does: at white space, with {@code "..."} in which backslash
- * escapes are known, and {@code '...'} in which only {@code \'} is.
+ * Splits a single-line request into words at white space, as Redis does. A word may be quoted: {@code "..."} supports
+ * backslash escapes, and {@code '...'} supports only {@code \'}.
  */
 final class InlineWords {
     private final byte[] line;
@@ -17,7 +17,7 @@ final class InlineWords {
         this.line = line;
     }
 
-    /** The number of words that the line has at most. */
+    /** Returns an upper bound of the number of words in the line. */
     static int most(byte[] line) {
         int most = 0;
         for (int i = 0; i < line.length; i++) {
@@ -28,7 +28,7 @@ final class InlineWords {
         return most;
     }
 
-    /** The line's words, or null when its quotes do not match. */
+    /** Returns the line's words, or null if its quotes do not match. */
     static byte @Nullable [][] split(byte[] line) {
         InlineWords words = new InlineWords(line);
         List<byte[]> found = new ArrayList<>();

@@ -11,23 +11,23 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** An answer, in the terms of RESP 3. What RESP 2 has no type for is told in the nearest that it has, as Redis does. */
+/** A reply, in the terms of RESP 3. A type that RESP 2 lacks is encoded as the nearest RESP 2 type, as in Redis. */
 public sealed interface Reply {
-    /** The usual answer of a command that has nothing to tell. */
+    /** The usual reply of a command that returns no data. */
     Reply OK = new Simple("OK");
 
-    /** Memory of an answer besides its text or bytes, about. */
+    /** Approximate memory of a reply in addition to its text or bytes. */
     int OBJECT_BYTES = 48;
 
-    /** Writes the answer as it goes over the wire to a connection that speaks this version. */
+    /** Encodes the reply for a connection that speaks this version. */
     void encode(ByteBuf out, Protocol protocol);
 
-    /** What the answer takes in memory, about. */
+    /** Returns the approximate memory of the reply, in bytes. */
     default long heldBytes() {
         return OBJECT_BYTES;
     }
 
-    /** A plain value as an answer: a whole number, yes or no, a text, bytes, or null; a reply stays as it is. */
+    /** Converts a plain value to a reply: an integer, a boolean, a text, bytes, or null. A reply stays as it is. */
     static Reply of(@Nullable Object value) {
         if (value instanceof Reply reply) {
             return reply;
@@ -67,7 +67,7 @@ public sealed interface Reply {
     }
 
     /**
-     * An error: a word in capitals that programs look at, and a text for people. Line ends in it become spaces.
+     * An error: a word in capitals for programs, and a text for people. Line ends become spaces.
      *
      * @param text both
      */
@@ -84,7 +84,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A whole number. */
+    /** An integer. */
     record Number(long value) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
@@ -92,7 +92,7 @@ public sealed interface Reply {
         }
     }
 
-    /** Yes or no; 1 or 0 in RESP 2. */
+    /** A boolean; 1 or 0 in RESP 2. */
     record Bool(boolean value) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
@@ -143,7 +143,7 @@ public sealed interface Reply {
         }
     }
 
-    /** No value; RESP 2 has one in place of a byte string and one in place of an array. */
+    /** An absent value. RESP 2 has one in place of a byte string and one in place of an array. */
     enum Null implements Reply {
         BULK("$-1\r\n"),
         ARRAY("*-1\r\n");
@@ -160,11 +160,11 @@ public sealed interface Reply {
         }
     }
 
-    /** Several answers in one. */
+    /** Several replies in one. */
     record Array(List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
 
-        /** An array of plain values, see {@link Reply#of}. */
+        /** Creates an array of plain values; see {@link Reply#of}. */
         public static Array of(@Nullable Object... values) {
             return new Array(Arrays.stream(values).map(Reply::of).toList());
         }
@@ -199,9 +199,9 @@ public sealed interface Reply {
         }
     }
 
-    /** What is told without having been asked for; an array in RESP 2. */
+    /** A message that no request asked for; an array in RESP 2. */
     record Push(List<? extends Reply> elements) implements Reply {
-        /** A push of plain values, see {@link Reply#of}. */
+        /** Creates a push message of plain values; see {@link Reply#of}. */
         public static Push of(@Nullable Object... values) {
             return new Push(Array.of(values).elements());
         }
@@ -218,7 +218,7 @@ public sealed interface Reply {
         }
     }
 
-    /** Several answers to one request, one after the other. */
+    /** Several consecutive replies to one request. */
     record Sequence(List<? extends Reply> replies) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
@@ -231,7 +231,7 @@ public sealed interface Reply {
         }
     }
 
-    /** Several answers in no order; an array in RESP 2. */
+    /** Several replies in no order; an array in RESP 2. */
     record Set(List<? extends Reply> elements) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
@@ -246,12 +246,12 @@ public sealed interface Reply {
     }
 
     /**
-     * Answers by name; in RESP 2 an array of names, each followed by its answer.
+     * Replies by name; in RESP 2 an array of names, each followed by its reply.
      *
-     * @param entries in the order in which they are told
+     * @param entries in the order in which they are encoded
      */
     record Fields(Map<String, Reply> entries) implements Reply {
-        /** Fields of plain values, see {@link Reply#of}: each name is followed by its value. */
+        /** Creates fields of plain values, see {@link Reply#of}: each name is followed by its value. */
         public static Fields of(@Nullable Object... namesAndValues) {
             Map<String, Reply> entries = new LinkedHashMap<>();
             for (int i = 0; i < namesAndValues.length; i += 2) {
@@ -278,9 +278,9 @@ public sealed interface Reply {
     }
 
     /**
-     * An answer in a version that the connection speaks from this answer on.
+     * A reply in a new protocol version, which the connection speaks from this reply on.
      *
-     * @param version takes the place of the connection's
+     * @param version replaces the connection's version
      */
     record InVersion(Protocol version, Reply reply) implements Reply {
         @Override

@@ -1,18 +1,18 @@
 package io.caravan.server.protocol.resp.codec;
 
-/** What a client sent. */
+/** A client's request: a command, or a request to reject. */
 public sealed interface Request permits Command, Request.Refused {
 
     /**
-     * Stands for a request that is answered with an error.
+     * A request to which the server replies with an error.
      *
      * @param error the prefix and the text
-     * @param last whether the connection ends, as after a malformed request, behind which the start of the next one is
-     *     unknown
+     * @param last whether the connection ends, for example after a malformed request, because the start of the next one
+     *     is unknown
      */
     record Refused(String error, boolean last) implements Request {
 
-        /** The last request of a connection. */
+        /** Creates the last request of a connection. */
         public Refused(String error) {
             this(error, true);
         }

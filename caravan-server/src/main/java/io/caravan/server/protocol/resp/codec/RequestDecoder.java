@@ -14,22 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes requests of bytes: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN
- * k\r\n}).
+ * Decodes requests: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN k\r\n}).
  *
- * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory
- * for words is taken as they arrive, never as they are announced. A request over the limits is dropped as it arrives,
- * and a {@link Request.Refused} is passed on in its place. After the first violation of the protocol one that is the last
- * is passed on, and all further bytes are dropped.
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile length allocates nothing.
+ * Memory for words is allocated as they arrive, not as they are announced. A request over the limits is dropped as it
+ * arrives, and a {@link Request.Refused} is passed on in its place. After the first protocol violation, the decoder
+ * passes on one that ends the connection, and drops all further bytes.
  *
- * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the
- * bytes that it is made of. Memory for words is asked for before it is taken, and what gets none stays bytes, as do
- * requests that wait, until {@link #resume}.
+ * <p>Requests are decoded one at a time, and only while {@link Intake#open} returns true: a decoded request takes many
+ * times the memory of its bytes. Memory for words is reserved before it is allocated. Requests that must wait, or for
+ * which no memory is available, remain bytes until {@link #resume}.
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
     private static final LineLimit LINES = new LineLimit();
-    /** What a request of HTTP begins with that has a body, and a line that each has before its body. */
+    /** The first word of an HTTP request with a body, and a header that every HTTP request sends before its body. */
     private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
 
     private static final byte[][] NO_WORDS = new byte[0][];
@@ -37,13 +36,13 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
-    /** Memory is asked for in pieces of at least this. */
+    /** Minimum number of bytes that one reservation requests. */
     private static final int PIECE_BYTES = 4 * 1024;
-    /** More digits than any length within the limits has. */
+    /** Maximum number of digits; more than any length within the limits has. */
     private static final int MAX_DIGITS = 18;
 
     private static final int LINE_END_BYTES = 2;
-    /** Stands for a number whose line has not arrived whole. */
+    /** Stands for a number whose line has not arrived completely. */
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
     private final RespLimits limits;
@@ -55,30 +54,30 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private long grantedBytes;
 
     private boolean malformed;
-    /** Words of the request that have arrived, in the first {@link #wordCount} places. */
+    /** The words of the request that have arrived, in the first {@link #wordCount} elements. */
     private byte[][] words = NO_WORDS;
 
     private int wordCount;
-    /** Words that the request has; 0 between requests. */
+    /** Number of words of the request; 0 between requests. */
     private int wordsAnnounced;
-    /** Length of the word that is next, or -1 when it has not been read. */
+    /** Length of the next word, or -1 if it has not been read. */
     private int wordBytes = -1;
 
     private long requestBytes;
-    /** Why the request that is arriving is dropped, or null when it is not. */
+    /** The reason why the arriving request is dropped, or null if it is not. */
     private @Nullable String rejection;
-    /** Bytes of an unfinished line that are known to hold no line end. */
+    /** Bytes of an unfinished line that are known to contain no line end. */
     private int lineScanned;
 
-    /** Who takes the requests; asked on the event loop. */
+    /** Controls the decoding of requests; called on the event loop. */
     public interface Intake {
-        /** Whether the next request may come. */
+        /** Whether the next request may be decoded. */
         boolean open();
 
-        /** Whether the client has yet to authenticate: then little memory is spent on its requests. */
+        /** Whether the client has yet to authenticate; until then, its requests get little memory. */
         boolean stranger();
 
-        /** Grants so many bytes of memory beside those that were received; returns false when there is no room now. */
+        /** Reserves memory in addition to the received bytes; returns false if no space is available now. */
         boolean grant(long bytes);
     }
 
@@ -92,12 +91,17 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         context = added;
     }
 
-    /** Whether bytes that came while the intake was closed may hold whole requests. */
+    /**
+     * Whether bytes that were held back, because the intake was closed or had no memory, may contain complete requests.
+     */
     public boolean heldBack() {
         return heldBack;
     }
 
-    /** Goes on with the bytes that were held back, if the intake is open now; not while requests are being passed on. */
+    /**
+     * Decodes the bytes that were held back, if the intake is open now. Must not be called while requests are passed
+     * on.
+     */
     public void resume() throws Exception {
         if (heldBack && context != null && intake.open()) {
             heldBack = false;
@@ -105,7 +109,10 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Netty's implementation would read from the socket, because no request has been passed on. */
+    /**
+     * Does not read from the socket while bytes are held back. Netty's implementation would, because no request was
+     * passed on.
+     */
     @Override
     public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
         if (heldBack) {
@@ -116,13 +123,15 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Netty's implementation would drop what is held back when the client shuts its output down. */
+    /**
+     * Passes the event on. Netty's implementation would drop the held-back bytes when the client shuts down its output.
+     */
     @Override
     public void userEventTriggered(ChannelHandlerContext told, Object event) {
         told.fireUserEventTriggered(event);
     }
 
-    /** Bytes held of a request that has not arrived whole. */
+    /** Returns the number of bytes held for requests that have not been decoded completely. */
     public long unfinishedBytes() {
         if (rejection != null) {
             return 1 + actualReadableBytes();
@@ -139,7 +148,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
         try {
             while (!malformed && out.isEmpty() && in.isReadable() && step(decoding, in, out)) {
-                // Each step takes one piece of a request.
+                // Each step decodes one element of a request.
             }
         } catch (Violation violation) {
             malformed = true;
@@ -152,7 +161,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Returns false when more bytes are needed. */
+    /** Decodes the next element; returns false if it needs more bytes or memory. */
     private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (wordsAnnounced > 0) {
             if (wordBytes < 0) {
@@ -163,7 +172,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
 
-    /** Takes memory; returns false, and holds the bytes back, when there is none. */
+    /** Takes memory; returns false, and holds the bytes back, if none is available. */
     private boolean grants(long bytes) {
         if (grantedBytes < bytes) {
             long more = Math.max(PIECE_BYTES, bytes - grantedBytes);
@@ -214,7 +223,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         return true;
     }
 
-    /** Drops what has arrived of a word; the length is then that of the rest. */
+    /** Drops the available bytes of a word; {@link #wordBytes} is then the length of the rest. */
     private boolean dropWord(ByteBuf in, String why, List<Object> out) {
         int dropped = Math.min(wordBytes, in.readableBytes());
         in.skipBytes(dropped);
@@ -266,7 +275,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         words[wordCount++] = word;
     }
 
-    /** Reads the number of a line that starts with a type byte, or nothing of it when it has not arrived whole. */
+    /** Reads the number of a line that starts with a type byte, or consumes nothing if the line is incomplete. */
     private static long number(ByteBuf in, String otherwise) {
         int start = in.readerIndex() + 1;
         int end = in.writerIndex();
@@ -322,8 +331,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Refuses HTTP. A web page can make a browser send a request to any port of this machine, and its body must not be
-     * run as commands.
+     * Rejects HTTP. A web page can make a browser send a request to any port of this machine, and the server must not
+     * run its body as commands.
      */
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

@@ -3,11 +3,11 @@ package io.caravan.server.protocol.resp.codec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 
-/** The pieces that RESP is made of. */
+/** Encodes the elements of RESP. */
 public final class RespBytes {
     private static final int LINE_END = '\r' << Byte.SIZE | '\n';
 
-    /** Type, sign, digits and line end of the longest number. */
+    /** Length of the longest number: type, sign, digits, and line end. */
     private static final int MAX_NUMBER_BYTES = 1 + 1 + 19 + 2;
 
     private RespBytes() {}
@@ -22,19 +22,19 @@ public final class RespBytes {
         putLineEnd(out);
     }
 
-    /** Writes a text, which holds no line end, and ends the line. */
+    /** Writes a text, which must not contain a line end, and ends the line. */
     static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
         putLineEnd(out);
     }
 
-    /** Writes a line of a type and a number, in one go: the answer to most requests is one. */
+    /** Writes a line of a type and a number in one call, because most replies are such a line. */
     public static void putNumber(ByteBuf out, char type, long number) {
         byte[] line = new byte[MAX_NUMBER_BYTES];
         int at = MAX_NUMBER_BYTES;
         line[--at] = '\n';
         line[--at] = '\r';
-        // Digits of the negative, which every number has.
+        // Uses the negative number, which exists for every number.
         long rest = number < 0 ? number : -number;
         do {
             line[--at] = (byte) ('0' - rest % 10);

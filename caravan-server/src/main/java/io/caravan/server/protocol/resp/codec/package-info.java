@@ -1,6 +1,4 @@
-/**
- * RESP bytes: requests decoded within their limits, replies encoded. Nothing here knows a document.
- */
+/** The RESP encoding: decodes requests within their limits, and encodes replies. Independent of documents. */
 @NullMarked
 package io.caravan.server.protocol.resp.codec;
 

@@ -25,13 +25,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Archives documents, and brings them back from the archive. */
+/** Archives documents, and restores them from the archive. */
 public final class ArchiveCommands {
     private final @Nullable Archiver archiver;
     private final @Nullable RestoreService restores;
 
     /**
-     * The commands of a server.
+     * Creates the commands of a server.
      *
      * @param archiver null when the server has no archive
      * @param restores null when the server has no archive
@@ -86,7 +86,7 @@ public final class ArchiveCommands {
     private Reading restore(Session session, Command command, Reading.Context context) {
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
-            // An older generation, or that of a document that was deleted: it undoes what others have decided.
+            // Restoring an older generation, or a deleted document, undoes the decisions of other users.
             CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
@@ -116,7 +116,7 @@ public final class ArchiveCommands {
     }
 
     /**
-     * What the words after the name say.
+     * The options after the name.
      *
      * @param generation the one to restore; empty for the latest
      * @param as the new document's name, or null

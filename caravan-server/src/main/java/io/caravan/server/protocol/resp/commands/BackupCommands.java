@@ -13,7 +13,7 @@ import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
 
-/** Copies the store while it is used. */
+/** Copies the store while it is in use. */
 public final class BackupCommands {
     private final Backups backups;
 

@@ -26,27 +26,28 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code BLPOP}: takes the oldest value of the first document that has one, or waits for its turn and a value, without
- * a thread. The wait ends after its time, and when the client goes or the server stops; nothing is taken after that.
+ * Executes {@code BLPOP}: takes the oldest value of the first document that has one, or waits, without a thread, for
+ * its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server stops. It takes
+ * nothing after that.
  *
- * <p>It looks at its documents when it begins, when one of them has changed, and when it becomes the first that waits
- * for one. It does so beside its connection's turns, because those wait while the answers of all connections are at
- * their limit, and others wait behind it in the {@link PopQueues}.
+ * <p>It checks its documents when it begins, when one of them has changed, and when it becomes the first waiter for
+ * one. These checks do not depend on its connection's turns, because those wait while the replies of all connections
+ * are at their limit, and would delay the next waiters in the {@link PopQueues}.
  */
 final class BlockingPop implements Reading {
-    /** All words but the first and the last. */
+    /** All words except the first and the last. */
     static final Keys KEYS = new Keys(1, -2, 1);
-    /** Memory of a place in the queue for a name, besides the name, about. */
+    /** Approximate memory of a place in the queue for a name, in addition to the name. */
     private static final int PLACE_BYTES = 448;
-    /** Names that one command may wait for. */
+    /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
-    /** The answer when the connection or the server's service of it ends: no value, and no time that is over. */
+    /** The reply when the connection ends, or the server no longer serves it: neither a value nor a timeout. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
-    /** The answer to a client that has closed its side of the connection, and may still read. */
+    /** The reply to a client that has closed its side of the connection, but may still read. */
     private static final Reply CLIENT_DONE = new Reply.Error(
             "UNBLOCKED the wait ends, as the client has closed its side of the connection; nothing was taken");
-    /** Seconds, for some thirty years at most. */
+    /** Format of a timeout in seconds, up to about 30 years. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
     private final DocumentService documents;
@@ -63,23 +64,23 @@ final class BlockingPop implements Reading {
     private boolean begun;
     private long placesBytes;
     private boolean scheduled;
-    /** What the wait ends with when it takes nothing; null while it goes on. */
+    /** The reply with which the wait ends if it takes nothing; null while it continues. */
     private volatile @Nullable Reply over;
 
-    /** Why an attempt was refused; it may come after the attempt. */
+    /** The reason why an attempt was rejected; it may arrive after the attempt. */
     private volatile @Nullable RuntimeException refused;
 
     private volatile boolean answered;
-    /** The event loop's. */
+    /** Used by the event loop. */
     private @Nullable Future<?> timeout;
 
-    /** Guarded by this, as are the next three. */
+    /** Guarded by this, as are the next three fields. */
     private final List<Tail> tails = new ArrayList<>();
 
     private boolean ended;
-    /** Whether to look again before waiting. */
+    /** Whether to check again before waiting. */
     private boolean woken;
-    /** Whether no thread looks, and the next wake must find one. */
+    /** Whether no thread checks, so that the next wake must start one. */
     private boolean waiting;
 
     BlockingPop(
@@ -101,7 +102,7 @@ final class BlockingPop implements Reading {
         this.names = names(command);
     }
 
-    /** The documents that the command names, each once. */
+    /** Returns the documents that the command names, each once. */
     static List<DocumentName> names(Command command) {
         int words = command.size() - 2;
         if (words > MAX_NAMES) {
@@ -112,7 +113,7 @@ final class BlockingPop implements Reading {
         return List.copyOf(names);
     }
 
-    /** How long the command waits; 0 is for ever. */
+    /** Returns the timeout of the command; 0 means that it waits forever. */
     static long timeoutMillis(Command command) {
         String seconds = command.shortText(command.size() - 1);
         if (!TIMEOUT.matcher(seconds).matches()) {
@@ -158,7 +159,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Has documents that only the archive has fetched from there, as a read does, up to the first with a value. */
+    /** Fetches documents that only the archive has, as a read does, up to the first document with a value. */
     private void fetch() {
         for (DocumentName name : names) {
             if (Presence.of(documents::find, name) != null) {
@@ -167,7 +168,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Looks until there is an answer, or nothing to look at; returns whether there is or will be an answer. */
+    /** Checks until a reply exists, or until it must wait; returns whether the reply is or will be complete. */
     private boolean turn() {
         try {
             do {
@@ -194,7 +195,7 @@ final class BlockingPop implements Reading {
         }
         List<DocumentName> mine = queues.first(names, waiter);
         watch(mine);
-        // An attempt in vain is a change too, and would wake this one again.
+        // An attempt in vain is also a change, and would wake this command again.
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }
@@ -232,14 +233,14 @@ final class BlockingPop implements Reading {
         tails.clear();
     }
 
-    /** Waits from now on; returns false when there is something to look at already. */
+    /** Begins to wait; returns false if it was woken since the last check. */
     private synchronized boolean leave() {
         waiting = !woken;
         woken = false;
         return waiting;
     }
 
-    /** Has it look again, on any thread. */
+    /** Starts another check, on any thread. */
     private void wake() {
         synchronized (this) {
             if (!waiting) {
@@ -255,7 +256,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** A turn after the first. */
+    /** Takes a turn after the first. */
     private void goOn() {
         try {
             answered = turn();
@@ -271,7 +272,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Sees to it that the wait ends; once. */
+    /** Schedules the end of the wait; once. */
     private void schedule() {
         if (!scheduled) {
             scheduled = true;
@@ -284,16 +285,16 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Takes nothing from now on; on the event loop. */
+    /** Prevents further attempts, and ends the wait; on the event loop. */
     private void giveUp(Reply end) {
         over = end;
-        // Before others can see the end: this connection's next command may wait too, and be told of the ending.
+        // Must precede the end that others see: this connection's next command may also wait, and set its own action.
         forgetEnding();
         end();
         wake();
     }
 
-    /** Lets those behind it have their turn, and waits for nothing any more; on any thread. */
+    /** Leaves the queues, so that the next waiters get their turn, and observes no more changes; on any thread. */
     private void end() {
         synchronized (this) {
             if (ended) {
@@ -316,7 +317,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** One change that takes a value, if there is one still, and the client too. */
+    /** A write that takes a value, if a value still exists and the client is still connected. */
     private final class Attempt implements Outcome<Boolean> {
         private final List<DocumentName> mine;
         private @Nullable Reply taken;
@@ -325,7 +326,9 @@ final class BlockingPop implements Reading {
             this.mine = mine;
         }
 
-        /** Is called again when it lacked the value, or others came first; returns whether it takes something. */
+        /**
+         * Takes a value; returns whether it did. Called again when the value was lacking, or other writes came first.
+         */
         boolean take(DocumentEdits edits) {
             boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);

@@ -32,16 +32,16 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 
-/** Carries documents from one server to another, with their sequences and with what they are beside their values. */
+/** Migrates documents from one server to another, with their sequences and attributes. */
 public final class CarryCommands {
     private static final int VERB_WORD = 2;
-    /** The id of the document that is continued, or the first sequence of one that is made. */
+    /** Position of the document's id, of a new document's first sequence, or of the run that holds a fence. */
     private static final int SUBJECT_WORD = 3;
 
     private static final int SEQUENCE_WORD = 4;
     private static final int FIRST_WORD = 5;
     private static final int TARGET_WORD = 4;
-    /** The keyword, a name, and a value. */
+    /** Number of words of an attribute: the keyword, a name, and a value. */
     private static final int ATTRIBUTE_WORDS = 3;
 
     private final DocumentService documents;
@@ -124,9 +124,9 @@ public final class CarryCommands {
                         : DocumentImport.begin(document, brought.attributes(), first, replaced));
     }
 
-    /** What a command brings: attributes, and perhaps values. */
+    /** The attributes, and possibly values, in a command. */
     private record Brought(DocumentAttributes attributes, List<byte[]> values) {
-        /** The rest of a command from this word on. */
+        /** Parses the rest of a command, starting with this word. */
         static Brought from(Command command, int from, boolean mayHaveValues) {
             int at = from;
             Map<String, byte[]> given = new LinkedHashMap<>();
@@ -168,7 +168,7 @@ public final class CarryCommands {
         return change(command, document -> DocumentImport.end(document, id, next));
     }
 
-    /** Takes back what has an id. */
+    /** Deletes the imported document that has an id. */
     private interface TakingBack {
         boolean taken(EditedDocument document, long id);
     }
@@ -188,7 +188,7 @@ public final class CarryCommands {
     private Change move(Session session, Command command) {
         return switch (command.keyword(VERB_WORD)) {
             case "FENCE" -> {
-                // It says where all clients of the document are sent.
+                // The target determines where all clients of the document are redirected.
                 CommandGate.require(session.principal(), Permission.ADMIN, "caravan.move fence");
                 yield fence(command);
             }

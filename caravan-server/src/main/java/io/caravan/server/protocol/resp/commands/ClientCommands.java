@@ -24,9 +24,9 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** {@code CLIENT}: lists, names and closes connections. */
+/** Lists, names, and closes connections ({@code CLIENT}). */
 public final class ClientCommands {
-    /** Greatest number of connections in the answer to {@code CLIENT LIST}. */
+    /** Maximum number of connections in the reply to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
 
     private static final String KILL_USAGE =
@@ -63,7 +63,7 @@ public final class ClientCommands {
     }
 
     /**
-     * A name that fits a line of {@code CLIENT LIST}.
+     * Returns the name if it fits a line of {@code CLIENT LIST}.
      *
      * @throws CommandException when it does not
      */
@@ -93,7 +93,7 @@ public final class ClientCommands {
         return Reply.OK;
     }
 
-    /** Neither evicts clients nor ages keys, so both options only check their argument. */
+    /** Checks the argument only, because the server neither evicts clients nor ages keys. */
     private static Reply onOrOff(Session session, Command command) {
         if (!command.is(2, "ON") && !command.is(2, "OFF")) {
             throw CommandException.syntax();
@@ -107,7 +107,7 @@ public final class ClientCommands {
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
-    /** Closes the connections that match all filters; its own after the answer. */
+    /** Closes the connections that match all filters; its own after the reply. */
     private Reply kill(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
@@ -155,7 +155,7 @@ public final class ClientCommands {
         return each -> each.id() == id;
     }
 
-    /** The user's name; empty when it is not known. */
+    /** Returns the user's name; empty if it is unknown. */
     private static String user(Session session) {
         Principal principal = session.principal();
         return principal == null ? "" : principal.name();
@@ -206,7 +206,7 @@ public final class ClientCommands {
                 session.commands());
     }
 
-    /** What operators are told of a connection. */
+    /** Returns the information about a connection for operators. */
     public static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",

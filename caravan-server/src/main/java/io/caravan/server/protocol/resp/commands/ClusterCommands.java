@@ -31,11 +31,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What Redis's cluster clients ask to find the hosts that lead, and moving leadership. */
+/**
+ * Redis's cluster commands, with which clients find the leaders, and commands that transfer leadership or change the
+ * cluster's nodes.
+ */
 public final class ClusterCommands {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
-    /** Documents that are looked at together. */
+    /** Number of documents that one scan reads. */
     private static final int PAGE_DOCUMENTS = 1_000;
 
     private final Cluster cluster;
@@ -55,7 +58,7 @@ public final class ClusterCommands {
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
     }
 
-    /** The commands of a server that is part of this cluster: none without one. */
+    /** Returns the commands of a server that is part of this cluster; none without a cluster. */
     public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
         if (cluster == null) {
             return List.of();
@@ -82,7 +85,7 @@ public final class ClusterCommands {
                         .waitingInTurns(commands::change));
     }
 
-    /** The host that leads a group has the group's slots. */
+    /** Describes the cluster. The slots of a Raft group without a leader count as failed. */
     private Reply info() {
         List<GroupView> groups = cluster.groups();
         List<GroupView> led =
@@ -151,7 +154,7 @@ public final class ClusterCommands {
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
     }
 
-    /** A line for each host, as Redis writes them: id, address, flags, leader, two times, epoch, link, slots. */
+    /** Returns a line for each node in Redis's format: id, address, flags, leader, two times, epoch, link, slots. */
     private Reply nodes() {
         return new Reply.Verbatim(cluster.groups().stream()
                 .flatMap(group -> lines(group, group.owner()))
@@ -192,7 +195,7 @@ public final class ClusterCommands {
         return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
     }
 
-    /** Looks at every document, and so is for administrators. */
+    /** Counts the documents of a slot. Requires the administrator's permission, because it scans all documents. */
     private Reply countInSlot(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
@@ -227,7 +230,7 @@ public final class ClusterCommands {
         }
     }
 
-    /** A change of the cluster's hosts. */
+    /** A change to the cluster's nodes. */
     private interface HostsChange {
         void make() throws IOException;
     }
@@ -266,7 +269,7 @@ public final class ClusterCommands {
                 HostPort.parse(command.shortText(first + 3)));
     }
 
-    /** It may take as long as to copy the store. */
+    /** Starts the change on its own thread, because it may take as long as a copy of the store. */
     private void startThread(HostsChange change, Outcome<List<String>> outcome) {
         Thread thread = new Thread(() -> make(change, outcome), "caravan-hosts");
         thread.setDaemon(true);

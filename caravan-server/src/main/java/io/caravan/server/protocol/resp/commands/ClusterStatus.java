@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster in {@code INFO}. */
+/** The cluster's fields in {@code INFO}. */
 final class ClusterStatus {
-    /** A follower that the leader has not heard from for so long counts as not reachable. */
+    /** Silence after which the leader considers a follower unreachable. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private ClusterStatus() {}
@@ -78,12 +78,15 @@ final class ClusterStatus {
         return line.toString();
     }
 
-    /** How many followers the leader hears from. */
+    /** Returns the number of followers that the leader considers reachable. */
     static long reachable(Cluster cluster) {
         return cluster.progress().stream().filter(ClusterStatus::heard).count();
     }
 
-    /** Whether the leader hears from the host. What a follower does not know counts as heard. */
+    /**
+     * Whether the leader considers the node reachable. A node without known progress, as on a follower, counts as
+     * reachable.
+     */
     static boolean reachable(Cluster cluster, ClusterHost host) {
         return cluster.progress(host)
                 .filter(progress -> progress.silent() != null && !heard(progress))

@@ -15,12 +15,12 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The connection itself: who the client is, which version of the protocol it speaks, and when it ends. */
+/** The commands about the connection itself: authentication, the protocol version, and the end. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;
 
-    /** Commands of a server that says of itself what this says. */
+    /** Creates the commands of a server with this status. */
     public ConnectionCommands(ServerStatus status) {
         this.status = status;
     }
@@ -61,7 +61,10 @@ public final class ConnectionCommands {
         };
     }
 
-    /** Ends the connection of a client that wants another database: it might go on in this one, with others' names. */
+    /**
+     * Ends the connection if it selects another database than 0: the client might continue in 0, among the names of
+     * others.
+     */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {
             session.quit();
@@ -105,7 +108,7 @@ public final class ConnectionCommands {
         return principal;
     }
 
-    /** Does all that it is asked for, or nothing. */
+    /** Applies all of its options, or none. */
     private Reply hello(Session session, Command command) {
         Protocol version = command.size() == 1 ? session.protocol() : version(command);
         Principal principal = session.principal();

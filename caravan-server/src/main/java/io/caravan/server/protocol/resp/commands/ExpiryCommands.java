@@ -14,7 +14,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import java.time.InstantSource;
 import java.util.List;
 
-/** When documents expire; see {@link Presence} for documents without values. */
+/** The commands for expiry; see {@link Presence} for documents without values. */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
@@ -74,7 +74,7 @@ public final class ExpiryCommands {
         return new Reply.Number(1);
     }
 
-    /** When the document expires if nobody uses it; {@link #NEVER} when it does not. */
+    /** Returns when the document expires unless it is used before; {@link #NEVER} if it does not expire. */
     private long deadlineMillis(DocumentInfo info) {
         return documents.deadlineMillis(info).orElse(NEVER);
     }
@@ -95,18 +95,18 @@ public final class ExpiryCommands {
         });
     }
 
-    /** Rounded as Redis rounds, to the nearest. */
+    /** Returns the remaining time, rounded to the nearest unit as in Redis. */
     private long remaining(DocumentInfo info, int unitMillis) {
         long deadline = deadlineMillis(info);
         return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
     }
 
     /**
-     * On what a new expiry depends: the options of {@code EXPIRE}. A document that does not expire counts as one that
-     * expires after all others.
+     * The condition for a new expiry: the options of {@code EXPIRE}. In comparisons, a document without an expiry
+     * counts as one that expires after all others.
      *
-     * @param absent {@code NX}: only when there is none
-     * @param present {@code XX}: only when there is one
+     * @param absent {@code NX}: only when the document has no expiry
+     * @param present {@code XX}: only when it has one
      * @param later {@code GT}: only when the new one is later
      * @param earlier {@code LT}: only when the new one is earlier
      */
@@ -114,9 +114,9 @@ public final class ExpiryCommands {
         private static final int FIRST_OPTION_WORD = 3;
 
         /**
-         * Takes the condition from a command's words.
+         * Parses the condition from a command's words.
          *
-         * @throws CommandException when they contradict each other
+         * @throws CommandException when they are unknown or contradict each other
          */
         static ExpiryCondition of(Command command) {
             boolean absent = false;
@@ -141,7 +141,7 @@ public final class ExpiryCommands {
             return new ExpiryCondition(absent, present, later, earlier);
         }
 
-        /** Whether an expiry may replace another. */
+        /** Whether the new expiry may replace the old one. */
         boolean holds(long oldMillis, long newMillis) {
             return !(absent && oldMillis != NEVER
                     || present && oldMillis == NEVER

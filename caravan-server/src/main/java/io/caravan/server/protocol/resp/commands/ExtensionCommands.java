@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What documents can do that Redis's lists cannot: be used by their values' stable sequences. */
+/** Caravan's own commands, which address values by their stable sequences, unlike Redis's list commands. */
 public final class ExtensionCommands {
     private static final int SEQUENCE_WORD = 3;
 
@@ -57,7 +57,7 @@ public final class ExtensionCommands {
         });
     }
 
-    /** Answers the first sequence that is retained, or that the next value will get; null when there is no document. */
+    /** Returns the first retained sequence, or the next sequence if no value is left; null if no document exists. */
     private Change trim(Session session, Command command) {
         requireKeyword(command, "TO");
         long first = command.count(SEQUENCE_WORD);

@@ -22,12 +22,12 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Redis's commands about documents as a whole; see {@link Presence} for documents without values. */
+/** Redis's commands about entire documents; see {@link Presence} for documents without values. */
 public final class KeyCommands {
     /** Maximum number of documents in one command: all of them are locked together. */
     static final int MAX_NAMES = 16 * 1024;
 
-    /** Memory of a document besides its name, about. */
+    /** Approximate memory of a document in addition to its name. */
     private static final int DOCUMENT_BYTES = 120;
 
     private static final Keys SECOND = new Keys(2, 2, 1);
@@ -62,7 +62,7 @@ public final class KeyCommands {
         return new Change(names, edits -> new Reply.Number(delete(names, edits)));
     }
 
-    /** Returns how many of the documents held values; one that is named twice is deleted once. */
+    /** Returns how many of the documents held values; a document that is named twice is deleted once. */
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {
@@ -84,11 +84,11 @@ public final class KeyCommands {
     }
 
     /**
-     * {@code EXISTS}: looks for some names a turn, because each may have to come from the archive, and others need
-     * reading threads too.
+     * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because each may have to
+     * be fetched from the archive, and other reads also need threads.
      */
     static final class Counting implements Reading {
-        /** How many names are looked for in one turn. */
+        /** Maximum number of names looked up in one turn. */
         static final int TURN_NAMES = 64;
 
         private final DocumentService documents;
@@ -131,7 +131,7 @@ public final class KeyCommands {
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 
-    /** The values, which are on the disk, and what is in memory. */
+    /** Returns the bytes of the values, which are on disk, and of the document's memory. */
     private Reply usage(Command command) {
         if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
             throw CommandException.syntax();
@@ -142,7 +142,7 @@ public final class KeyCommands {
                 info -> new Reply.Number(documents.bytes(DocumentName.of(name), info) + name.length + DOCUMENT_BYTES));
     }
 
-    /** Redis's name for a list of many elements. */
+    /** Returns Redis's name for a list of many elements. */
     private Reply encoding(Command command) {
         return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
     }

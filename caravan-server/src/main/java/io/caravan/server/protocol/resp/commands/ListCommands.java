@@ -108,8 +108,8 @@ public final class ListCommands {
     }
 
     /**
-     * A range of a list as Redis gives it: positions of the first and the last element, both included, from 0 on, or
-     * from the end when negative (-1 is the last element). Positions past the list's ends mean the ends.
+     * A range of a list as in Redis: the positions of the first and the last element, both included. They count from 0,
+     * or from the end if negative (-1 is the last element). A range that exceeds the list is cut to it.
      *
      * @param start the first element
      * @param stop the last element
@@ -134,7 +134,7 @@ public final class ListCommands {
             return within(info.firstSequence(), info.nextSequence());
         }
 
-        /** The range's sequences in a list of these. */
+        /** Returns the sequences of the range in a list that spans these sequences. */
         SequenceRange within(long firstSequence, long nextSequence) {
             long length = nextSequence - firstSequence;
             long first = first(length);
@@ -145,10 +145,10 @@ public final class ListCommands {
         }
 
         /**
-         * How many elements at the head of a list of this length lie outside the range. An empty range is outside of
-         * everything.
+         * Returns the number of elements at the head of a list of this length that lie outside the range. If the range
+         * is empty, that is all of them.
          *
-         * @throws CommandException when elements at the tail would have to go
+         * @throws CommandException when elements at the tail would have to be removed
          */
         long headTrim(long length) {
             long first = first(length);

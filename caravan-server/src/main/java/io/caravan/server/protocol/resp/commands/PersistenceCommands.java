@@ -19,7 +19,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Checkpoints, and what is durable where. An answered change needs none of these: it is durable at the store's level. */
+/**
+ * Requests checkpoints, and reports durability. An acknowledged write needs neither: it has the store's durability.
+ */
 public final class PersistenceCommands {
     private static final Logger LOG = LoggerFactory.getLogger(PersistenceCommands.class);
 
@@ -83,7 +85,7 @@ public final class PersistenceCommands {
         }
     }
 
-    /** Nothing to wait for: a change whose answer came before has been acknowledged by the majority. */
+    /** Replies without waiting: its reply follows those of earlier writes, which a majority has acknowledged. */
     private Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);
@@ -91,7 +93,7 @@ public final class PersistenceCommands {
         return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
     }
 
-    /** Waits until the changes before it are as durable as the store makes them, as their own answers did. */
+    /** Waits until the earlier writes have the store's durability, as their own replies did. */
     private Reply disks(Session session, Command command) {
         long local = command.count(1);
         command.count(2);

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Redis's commands that take a list's oldest values. A value is read before it is dropped, in one change. */
+/** Redis's commands that remove a list's oldest values. One write reads a value and removes it. */
 public final class PopCommands {
     private final DocumentService documents;
     private final Executor readers;
@@ -29,10 +29,10 @@ public final class PopCommands {
     private final PopQueues queues = new PopQueues();
 
     /**
-     * Commands over these documents.
+     * Creates the commands for these documents.
      *
-     * @param readers where those that waited go on
-     * @param maxBytes the most that the values of one change may take in memory
+     * @param readers runs commands that continue after a wait
+     * @param maxBytes maximum memory of the values of one write
      */
     public PopCommands(DocumentService documents, Executor readers, long maxBytes) {
         this.documents = documents;
@@ -54,7 +54,7 @@ public final class PopCommands {
                         .takeInTurns(this::popOrWait));
     }
 
-    /** Names that clients wait for, one that several wait for counted for each of them. */
+    /** Returns the number of names that clients wait for; a name counts once for each client. */
     public int waiting() {
         return queues.places();
     }
@@ -88,7 +88,9 @@ public final class PopCommands {
         return new BlockingPop(documents, queues, readers, maxBytes, session, command, context);
     }
 
-    /** Takes the oldest value of the first of these documents that has one: its name and the value, or null. */
+    /**
+     * Removes the oldest value of the first of these documents that has one; returns its name and the value, or null.
+     */
     static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
         for (DocumentName name : names) {
             EditedDocument document = edits.document(name);

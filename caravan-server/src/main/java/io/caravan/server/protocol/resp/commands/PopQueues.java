@@ -11,21 +11,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits to take values of which documents, in the order in which they came: only the first of a document's queue
- * may take from it, and whoever becomes the first is woken. Thread-safe.
+ * The waiters for values of each document, in order of arrival. Only the first waiter in a document's queue may take
+ * from the document. A waiter that becomes the first is woken. Thread-safe.
  */
 final class PopQueues {
-    /** Names that all clients together may wait for, one that several wait for counted for each of them. */
+    /** Maximum number of names that all clients together may wait for; a name counts once for each client. */
     static final int MAX_PLACES = 65_536;
 
     private final Map<DocumentName, LinkedHashSet<Runnable>> queues = new HashMap<>();
     private int places;
 
     /**
-     * Takes a place at the end of the queue of each of these names.
+     * Adds a waiter to the end of the queue of each of these names.
      *
-     * @param waiter is run, on any thread, when it becomes the first of one of them after it was not
-     * @throws CommandException when there are no places left; it then has none
+     * @param waiter runs, on any thread, when it becomes the first of a queue after it was not
+     * @throws CommandException when too few places are left; it then joins no queue
      */
     synchronized void join(Collection<DocumentName> names, Runnable waiter) {
         if (places + names.size() > MAX_PLACES) {
@@ -41,7 +41,7 @@ final class PopQueues {
         return places;
     }
 
-    /** Those of the names whose queue the waiter is the first of. */
+    /** Returns those of the names in whose queues the waiter is first. */
     synchronized List<DocumentName> first(Collection<DocumentName> names, Runnable waiter) {
         return names.stream().filter(name -> first(name) == waiter).toList();
     }
@@ -51,7 +51,7 @@ final class PopQueues {
         return queue == null ? null : queue.iterator().next();
     }
 
-    /** Gives up the waiter's places, if it has any, and wakes those that were next. */
+    /** Removes the waiter from the queues that it is in, and wakes the next waiters. */
     void leave(Collection<DocumentName> names, Runnable waiter) {
         List<Runnable> next = new ArrayList<>();
         synchronized (this) {

@@ -8,26 +8,28 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which documents exist for Redis's commands. In Redis a list without elements does not exist. A document stays when
- * its last value is trimmed away, and there are documents that never had one; they keep counting their sequences, and
- * their attributes, for those who use them. To Redis's commands they do not exist: {@code EXISTS} tells 0, {@code TYPE}
- * none, {@code EXPIRE} does nothing, and {@code DEL}, which removes them all the same, does not count them. Neither
- * does a document that is deleted and kept for its forks.
+ * Determines which documents exist for Redis's commands. In Redis, a list without elements does not exist. In Caravan,
+ * a document remains when its last value is trimmed, and some documents never had a value. They keep their sequences
+ * and their attributes for clients that use those.
  *
- * <p>What lists documents ({@code SCAN}, {@code KEYS}, {@code DBSIZE}) and the commands of Caravan's own see them:
- * nothing in a store is hidden.
+ * <p>For Redis's commands, such documents do not exist: {@code EXISTS} returns 0, {@code TYPE} returns none,
+ * {@code EXPIRE} does nothing, and {@code DEL} deletes them but does not count them. A deleted document that is kept
+ * for its forks does not exist either.
+ *
+ * <p>The commands that list documents ({@code SCAN} without {@code TYPE}, {@code KEYS}, {@code DBSIZE}) and Caravan's
+ * own commands include documents without values, so that no document is hidden.
  */
 final class Presence {
 
     private Presence() {}
 
-    /** The document after the change so far, or null when it does not exist for Redis. */
+    /** Returns the document after the changes so far, or null if it does not exist for Redis. */
     static @Nullable DocumentInfo of(EditedDocument document) {
         DocumentInfo info = existing(document);
         return info == null || info.count() == 0 ? null : info;
     }
 
-    /** The document after the change so far, or null when there is none, or only for its forks. */
+    /** Returns the document after the changes so far, or null if it does not exist, or exists only for its forks. */
     static @Nullable DocumentInfo existing(EditedDocument document) {
         try {
             return document.info();
@@ -43,7 +45,7 @@ final class Presence {
         throw refused;
     }
 
-    /** The document, or null when it does not exist for Redis. */
+    /** Returns the document, or null if it does not exist for Redis. */
     static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
         try {
             DocumentInfo info = documents.apply(name);
@@ -54,9 +56,8 @@ final class Presence {
     }
 
     /**
-     * Drops values from the head for a command of Redis's. When none is left the key is gone for Redis, and with it
-     * goes the time at which it would have expired: otherwise the next value would begin a list with an expiry that
-     * nobody set.
+     * Trims values for a Redis command. If none is left, the key no longer exists for Redis, so its expiry is also
+     * removed. Otherwise, the next value would begin a list with an expiry that no client has set.
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);

@@ -22,7 +22,9 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Messages to those who listen: a channel is called as a document may be, and needs the same permissions. */
+/**
+ * The commands for messages to subscribers. A channel has the name of a document, and requires the same permissions.
+ */
 public final class PubSubCommands {
     private static final Way<DocumentName> BY_NAME = new Way<>(
             "", DocumentName::of, DocumentName::toBytes, Subscriber::add, Subscriber::remove, Subscriber::names);
@@ -31,7 +33,7 @@ public final class PubSubCommands {
 
     private PubSubCommands() {}
 
-    /** Commands over these channels. */
+    /** Returns the commands for these channels. */
     public static List<CommandSpec> all(Channels channels) {
         return List.of(
                 pubsub("SUBSCRIBE", -2, "Listens to channels.")
@@ -46,15 +48,15 @@ public final class PubSubCommands {
                         .immediate(BY_PATTERN::unsubscribe),
                 pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
                         .access(Access.WRITE)
-                        // Compares the channel with all patterns, which would hold up the clients of an event loop.
+                        // Compares the channel with all patterns, which would delay the clients of an event loop.
                         .waiting((session, command) -> publish(channels, session, command)));
     }
 
     /**
-     * A way to say to which channels to listen.
+     * A way to select channels: by name or by pattern.
      *
-     * @param <T> what is said
-     * @param prefix what the names of its commands and their answers begin with
+     * @param <T> the type of a name or pattern
+     * @param prefix the beginning of the names of its commands and replies
      */
     private record Way<T>(
             String prefix,
@@ -64,7 +66,7 @@ public final class PubSubCommands {
             BiConsumer<Subscriber, T> remove,
             Function<Subscriber, Collection<T>> all) {
 
-        /** All or none. */
+        /** Subscribes to all channels that the command names, or to none. */
         Reply subscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
             List<Reply> replies = new ArrayList<>();

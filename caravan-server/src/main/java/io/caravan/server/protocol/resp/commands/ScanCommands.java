@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Which documents there are: those that the user may read, with or without values. */
+/** Lists the documents that the user may read, with or without values; {@code DBSIZE} counts all documents. */
 public final class ScanCommands {
     private static final int USUAL_COUNT = 10;
     private static final int MAX_COUNT = 10_000;
@@ -60,11 +60,11 @@ public final class ScanCommands {
     }
 
     /**
-     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; of one that is given again the last counts.
+     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; the last of a repeated option counts.
      *
-     * @param count how many documents to look at, at most
-     * @param match which names to tell of
-     * @param type which documents to tell of
+     * @param count maximum number of documents to scan
+     * @param match selects documents by name
+     * @param type selects documents by type
      */
     private record ScanOptions(int count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
         boolean takes(ScanPage.Found found) {
@@ -106,7 +106,10 @@ public final class ScanCommands {
         }
     }
 
-    /** {@code SCAN}: a page of names. It looks at some documents a turn, as {@link KeysReading} does. */
+    /**
+     * Returns a page of names ({@code SCAN}). Scans a limited number of documents in a turn, as {@link KeysReading}
+     * does.
+     */
     static final class ScanReading implements Reading {
         private final DocumentService documents;
         private final Session session;
@@ -150,14 +153,14 @@ public final class ScanCommands {
     }
 
     /**
-     * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others
-     * get their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so
-     * far count as its answer, and it waits for room between its turns as all reads do.
+     * Returns the names of all documents that match a pattern ({@code KEYS}). A turn scans a limited number of
+     * documents, so that other reads get threads in between, and a disconnected client costs at most one turn. The
+     * names found so far count as its reply. Between turns, it waits for space as all reads do.
      */
     static final class KeysReading implements Reading {
-        /** Greatest number of names in the answer. */
+        /** Maximum number of names in the reply. */
         private static final int MAX_KEYS = 10_000;
-        /** How many documents are looked at in one turn. */
+        /** Maximum number of documents scanned in one turn. */
         private static final int TURN_DOCUMENTS = 1_000;
 
         private final DocumentService documents;

@@ -21,10 +21,10 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The server: {@code INFO}, {@code CONFIG}, {@code MODULE} and {@code COMMAND}. */
+/** The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}. */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
-    /** Patterns of one CONFIG GET, which is answered on the event loop. */
+    /** Maximum number of patterns in one CONFIG GET, which runs on the event loop. */
     private static final int MAX_PATTERNS = 64;
 
     private final ServerStatus status;
@@ -42,9 +42,9 @@ public final class ServerCommands {
             .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
 
     /**
-     * Commands of a server.
+     * Creates the commands of a server.
      *
-     * @param specs all commands, by name in upper case; filled later, because these are among them
+     * @param specs all commands, by name in upper case; filled later, because it includes these commands
      */
     public ServerCommands(ServerStatus status, Map<String, CommandSpec> specs) {
         this.status = status;
@@ -78,7 +78,7 @@ public final class ServerCommands {
         return Reply.OK;
     }
 
-    /** All sections, or those that are named; one that does not exist is empty, as in Redis. */
+    /** Returns all sections, or the named ones; a section that does not exist is empty, as in Redis. */
     private Reply info(Session session, Command command) {
         List<String> wanted = new ArrayList<>();
         for (int i = 1; i < command.size(); i++) {
@@ -100,7 +100,7 @@ public final class ServerCommands {
                 (name, value) -> text.append(name).append(':').append(value).append("\r\n"));
     }
 
-    /** The few settings of Redis that its tools request. */
+    /** Returns those of the few Redis settings that match the patterns. */
     private Reply settings(Session session, Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
         if (command.size() - 2 > MAX_PATTERNS) {
@@ -144,7 +144,9 @@ public final class ServerCommands {
         return new Reply.Array(found);
     }
 
-    /** More names than commands would only repeat some, and the answer is built on the event loop. */
+    /**
+     * Limits the number of names: more names than commands would only repeat some, and the event loop builds the reply.
+     */
     private void checkNames(Command command) {
         int most = specs.size();
         if (command.size() - 2 > most) {

@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The figures and settings that {@code INFO} and {@code CONFIG GET} answer with. */
+/** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
 public final class ServerStatus {
-    /** The Redis whose answers the RESP side resembles, for clients that look. */
+    /** The version of Redis that the RESP replies resemble, for clients that check it. */
     private static final String REDIS_VERSION = "7.0.0";
 
     private final long startedNanos = System.nanoTime();
@@ -42,11 +42,11 @@ public final class ServerStatus {
     private final @Nullable Cluster cluster;
 
     /**
-     * Reports on these parts.
+     * Creates the status from these components.
      *
-     * @param maxValueBytes greatest length of a value
+     * @param maxValueBytes maximum length of a value
      * @param archiver null when the server has no archive
-     * @param cluster null when the server is alone
+     * @param cluster null when the server is not part of a cluster
      */
     public ServerStatus(
             DocumentService documents,
@@ -67,17 +67,17 @@ public final class ServerStatus {
         this.cluster = cluster;
     }
 
-    /** The cluster that the server is part of; null when it is alone. */
+    /** Returns the cluster that the server is part of; null without one. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
 
-    /** What Redis calls a server that is alone, and one that is part of a cluster. */
+    /** Returns Redis's name for the mode of a server: without a cluster, or as part of one. */
     public String mode() {
         return cluster == null ? "standalone" : "cluster";
     }
 
-    /** What Redis calls a server that takes changes, and one that follows it. */
+    /** Returns Redis's name for the role of a server: one that accepts writes, or a follower. */
     public String role() {
         return follows() ? "slave" : "master";
     }
@@ -86,7 +86,7 @@ public final class ServerStatus {
         return cluster != null && !cluster.leads();
     }
 
-    /** Settings by the names that Redis has for them. */
+    /** Returns settings by their Redis names. */
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
@@ -103,14 +103,14 @@ public final class ServerStatus {
         return settings;
     }
 
-    /** Whether an answered change is on the disk. */
+    /** Whether an acknowledged write is on disk. */
     public boolean syncs() {
         return durability == Durability.SYNC;
     }
 
     /**
-     * Sections of named figures, as Redis's {@code INFO} has them. What tells of other users' documents, or of the
-     * machine, is for administrators.
+     * Returns sections of named statistics, as in Redis's {@code INFO}. Statistics about other users' documents, or
+     * about the machine, are for administrators only.
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);
@@ -138,7 +138,7 @@ public final class ServerStatus {
         return sections;
     }
 
-    /** A follower's figures: what the store holds is the leader's to tell. */
+    /** Returns a follower's statistics. Only the leader reports on the contents of the store. */
     private Map<String, Map<String, Object>> followerSections(Cluster others, boolean all) {
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server(all));

@@ -18,15 +18,15 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** {@code SLOWLOG}: the last commands that took long, from the request to its answer. For any thread. */
+/** The most recent slow commands ({@code SLOWLOG}), timed from the request to its reply. Thread-safe. */
 public final class SlowLog {
-    /** From this time on a command is slow. */
+    /** Minimum time of a slow command. */
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Greatest number of entries; the oldest goes first. */
+    /** Maximum number of entries; the oldest is removed first. */
     static final int MAX_ENTRIES = 128;
-    /** Greatest number of words of an entry, as in Redis. */
+    /** Maximum number of words of an entry, as in Redis. */
     private static final int MAX_WORDS = 32;
-    /** Greatest length of a word of an entry, as in Redis. */
+    /** Maximum length of a word of an entry, as in Redis. */
     private static final int MAX_WORD_BYTES = 128;
 
     private static final int USUAL_COUNT = 10;
@@ -40,9 +40,9 @@ public final class SlowLog {
             .add("RESET", "", 0, 0, (session, command) -> reset());
 
     /**
-     * An empty log.
+     * Creates an empty log.
      *
-     * @param clock says when a command came
+     * @param clock dates the commands
      */
     public SlowLog(InstantSource clock) {
         this.clock = clock;
@@ -54,7 +54,7 @@ public final class SlowLog {
                 .immediate(subcommands::run));
     }
 
-    /** Notes a command that is done, if it was slow; one that waits because it was told to is not. */
+    /** Records a finished command if it was slow. Blocking commands are not recorded, because they wait on request. */
     public void done(Session session, CommandSpec spec, Command command, long nanos) {
         if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {
             return;

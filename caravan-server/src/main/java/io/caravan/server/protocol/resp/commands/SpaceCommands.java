@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Settings for all documents whose names begin with a prefix. */
+/** Manages the settings for all documents whose names start with a prefix. */
 public final class SpaceCommands {
     private final DocumentService documents;
     private final Subcommands subcommands;

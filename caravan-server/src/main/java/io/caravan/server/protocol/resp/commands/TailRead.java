@@ -23,9 +23,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none. A
- * wait holds no thread. It ends with the first value, when the document is closed, after its time, and when the client
- * goes or the server stops.
+ * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, it waits for them while
+ * none exist. A wait occupies no thread. It ends with the first value, when the document is closed, at its timeout,
+ * when the client disconnects, or when the server stops.
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
@@ -42,7 +42,7 @@ final class TailRead implements Reading {
     private boolean scheduled;
     private volatile @Nullable ChangeWait current;
     private volatile boolean over;
-    /** The event loop's. */
+    /** Used by the event loop. */
     private @Nullable Future<?> timeout;
 
     TailRead(DocumentService documents, Session session, Command command, Reading.Context context) {
@@ -70,7 +70,7 @@ final class TailRead implements Reading {
         return stream.proceed();
     }
 
-    /** Looks at the document, and ends the wait unless it was in vain; returns whether the answer has been given. */
+    /** Checks the document, and ends the wait unless the check was in vain; returns whether the reply is complete. */
     private boolean look(ChangeWait wait) {
         boolean mayWait = options.blocks() && !over;
         if (mayWait) {
@@ -89,13 +89,13 @@ final class TailRead implements Reading {
         }
     }
 
-    /** Returns false when there was a change meanwhile. */
+    /** Waits for the next change; returns false if the document has changed since the wait began. */
     private boolean leave(ChangeWait wait) {
         schedule();
         return wait.leave();
     }
 
-    /** Looks at the document: answers, or makes a stream of what there is, or does neither because there is nothing. */
+    /** Checks the document: completes the reply, creates a stream of the values, or, if it must wait, does neither. */
     private boolean answered(boolean mayWait) {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);
@@ -145,7 +145,7 @@ final class TailRead implements Reading {
         return new SequenceRange(from, to);
     }
 
-    /** Sees to it that the wait ends; once. */
+    /** Schedules the end of the wait; once. */
     private void schedule() {
         if (!scheduled) {
             scheduled = true;
@@ -156,7 +156,7 @@ final class TailRead implements Reading {
         }
     }
 
-    /** The next look at the document is the last one; on the event loop. */
+    /** Ends the wait: the next check of the document is the last one. On the event loop. */
     private void giveUp() {
         over = true;
         ChangeWait wait = current;
@@ -179,7 +179,9 @@ final class TailRead implements Reading {
         }
     }
 
-    /** {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}. */
+    /**
+     * Writes {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}.
+     */
     private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
         private final long from;
@@ -187,11 +189,11 @@ final class TailRead implements Reading {
         private final LongSupplier documentId;
 
         /**
-         * A format for one answer.
+         * Creates a format for one reply.
          *
-         * @param from the sequence that was asked for
-         * @param atEnd whether nothing can ever follow the values; asked after the last one
-         * @param documentId asked then too
+         * @param from the requested sequence
+         * @param atEnd whether no further value can follow; called after the last value
+         * @param documentId called at that time also
          */
         Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
             this.protocol = protocol;
@@ -224,13 +226,13 @@ final class TailRead implements Reading {
      * The words of {@code CARAVAN.READ key FROM seq [COUNT n] [BLOCK ms]}.
      *
      * @param from the first sequence to read, or {@link #LATEST}
-     * @param count greatest number of values
-     * @param blockMillis how long to wait for the first one; 0 is not at all
+     * @param count maximum number of values
+     * @param blockMillis time to wait for the first value; 0 does not wait
      */
     private record Options(long from, long count, long blockMillis) {
-        /** Stands for the sequence that the next value will get: {@code $}. */
+        /** Stands for {@code $}: the sequence that the next value will get. */
         static final long LATEST = -1;
-        /** The longest wait, so that none is left for ever; clients ask again. */
+        /** Maximum wait, so that none lasts forever; clients repeat the request. */
         static final long MAX_BLOCK_MILLIS = 3_600_000;
 
         private static final int FROM_WORD = 3;
@@ -271,8 +273,9 @@ final class TailRead implements Reading {
     }
 
     /**
-     * One wait for a document to change. It begins before the look at the document, so that no change is missed. If
-     * that finds nothing, the wait is {@linkplain #leave() left}, and the next change wakes the reading, once.
+     * A wait for one change of a document. It begins before the document is checked, so that no change is missed. If
+     * the check finds nothing, the turn {@linkplain #leave() leaves} the wait, and the next change wakes the reading
+     * once.
      */
     private static final class ChangeWait {
         private enum State {
@@ -288,9 +291,9 @@ final class TailRead implements Reading {
         private @Nullable Tail tail;
 
         /**
-         * A wait that has not begun.
+         * Creates a wait that has not begun.
          *
-         * @param woken is run on the thread that wakes
+         * @param woken runs on the thread that wakes the reading
          */
         ChangeWait(DocumentService documents, DocumentName name, Runnable woken) {
             this.documents = documents;
@@ -298,12 +301,15 @@ final class TailRead implements Reading {
             this.woken = woken;
         }
 
-        /** Begins to take notice of changes. */
+        /** Begins to observe changes. */
         void begin() {
             tail = documents.onChange(name, this::wake);
         }
 
-        /** Lets a change wake the reading; returns false when one came already, so that none will. */
+        /**
+         * Leaves the wait to the next change, which wakes the reading; returns false if a change came already, so that
+         * none will.
+         */
         boolean leave() {
             boolean left = state.compareAndSet(State.LOOKING, State.LEFT);
             if (!left) {

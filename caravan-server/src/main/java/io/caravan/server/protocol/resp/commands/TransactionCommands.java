@@ -12,7 +12,7 @@ import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.dispatch.Transaction.Budget;
 import java.util.List;
 
-/** Transactions: commands that become one change. */
+/** The commands for transactions, which combine commands into one write. */
 public final class TransactionCommands {
     private final RespLimits limits;
     private final Budget budget;

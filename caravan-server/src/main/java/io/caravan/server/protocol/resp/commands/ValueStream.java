@@ -20,19 +20,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers with the values of a document, however many, without ever holding much of them.
+ * Replies with the values of a document, in any number, and holds only a few of them in memory at a time.
  *
- * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then
- * the thread is released. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
- * socket. So a slow client holds no thread, and no values in the store either: if they are trimmed or deleted before it
- * took them, it loses the connection, because its answer cannot be finished.
+ * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop in chunks. Then it
+ * releases the thread. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
+ * socket.
+ *
+ * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
+ * before the client has received them, the connection is closed, because its reply cannot be completed.
  */
 public final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** More than the bytes before and after a value. */
+    /** Upper bound of the bytes before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
     private final DocumentService documents;
@@ -42,7 +44,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private final Reading.Context context;
     private final Channel channel;
 
-    // Of the turns.
+    // Used by the turns.
     private boolean begun;
     private long documentId;
     private long next;
@@ -51,13 +53,13 @@ public final class ValueStream implements Reading, DocumentReader {
     private @Nullable ByteBuf piece;
     private boolean sent;
 
-    // The event loop's.
+    // Used by the event loop.
     private long onTheirWay;
     private boolean waiting;
 
-    /** Writes what comes before each value, and around all of them. */
+    /** Writes the bytes before each value, and before and after all of them. */
     interface Format {
-        /** An array of the values. */
+        /** Formats the values as an array. */
         Format VALUES = new Format() {
             @Override
             public void begin(ByteBuf out, long count) {
@@ -68,20 +70,20 @@ public final class ValueStream implements Reading, DocumentReader {
             public void beforeValue(ByteBuf out, long sequence) {}
         };
 
-        /** Writes what comes before all values. */
+        /** Writes the bytes before all values. */
         void begin(ByteBuf out, long count);
 
-        /** Writes what comes before one value, a few bytes. */
+        /** Writes the bytes before one value, only a few. */
         void beforeValue(ByteBuf out, long sequence);
 
-        /** Writes what comes after all values, a few bytes. */
+        /** Writes the bytes after all values, only a few. */
         default void end(ByteBuf out) {}
     }
 
     /**
-     * A stream of what {@code choice} chooses when the document is first looked at.
+     * Creates a stream of the values that {@code choice} selects in the first turn.
      *
-     * @param choice what it throws is the answer
+     * @param choice selects the sequences; an exception becomes the reply
      */
     ValueStream(
             DocumentService documents,
@@ -166,7 +168,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return turnBytes < TURN_BYTES && channel.isActive();
     }
 
-    /** Puts as much of the value as fits the piece. */
+    /** Writes as much of the value as fits the chunk. */
     private void put(ByteBuffer value) {
         ByteBuf out = room();
         int fits = PIECE_BYTES - out.writerIndex();
@@ -178,7 +180,7 @@ public final class ValueStream implements Reading, DocumentReader {
         }
     }
 
-    /** The piece to write to, which has room for a few bytes at least. */
+    /** Returns the chunk to write to, which has space for at least a few bytes. */
     private ByteBuf room() {
         if (piece != null && piece.writerIndex() > PIECE_BYTES - AROUND_VALUE_BYTES) {
             send(piece, () -> {});
@@ -189,7 +191,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return piece;
     }
 
-    /** Hands the piece to the event loop, which then runs {@code after}. */
+    /** Hands the chunk to the event loop, which then runs {@code after}. */
     private void send(ByteBuf full, Runnable after) {
         piece = null;
         sent = true;
@@ -220,7 +222,7 @@ public final class ValueStream implements Reading, DocumentReader {
         }
     }
 
-    /** The client gets the error, or, when the answer has begun to go out, loses the connection. */
+    /** Replies with the error, or closes the connection if part of the reply has been sent. */
     private void fail(RuntimeException problem) {
         if (piece != null) {
             piece.release();

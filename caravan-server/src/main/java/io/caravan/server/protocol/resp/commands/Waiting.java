@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Starts something that takes long, and answers when it is done. No reading thread waits for it meanwhile. */
+/** Starts a long operation, and replies when it is complete. No reading thread waits for it. */
 final class Waiting<T> implements Reading, Outcome<T> {
     private final Consumer<Outcome<T>> start;
     private final Function<T, Reply> describe;

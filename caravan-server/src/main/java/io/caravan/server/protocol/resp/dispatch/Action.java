@@ -7,45 +7,45 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a command does. Each kind says where it runs and how it answers. */
+/** The operation of a command. Its kind determines where it runs and how it replies. */
 public sealed interface Action {
 
-    /** Answers at once, on the event loop. */
+    /** Replies immediately, on the event loop. */
     @FunctionalInterface
     non-sealed interface Immediate extends Action {
         Reply run(Session session, Command command);
     }
 
-    /** Changes documents: is decided on at once, on the event loop, and answered once it is durable. */
+    /** Writes to documents: applied immediately on the event loop, and acknowledged once the write is durable. */
     @FunctionalInterface
     non-sealed interface Write extends Action {
         /**
-         * Understands the command, without looking at any document. What it throws is the answer. Called once the store
-         * has room, and once for each command.
+         * Parses the command without access to documents. An exception becomes the reply. Called once for each command,
+         * when the store has space.
          */
         Change prepare(Session session, Command command);
     }
 
-    /** Reads from the store, on a reading thread, and answers whole. */
+    /** Reads from the store on a reading thread, and replies in one step. */
     @FunctionalInterface
     non-sealed interface Read extends Action {
         Reply run(Session session, Command command);
     }
 
-    /** Reads from the store, on reading threads, in several turns when it has to wait for something. */
+    /** Reads from the store on reading threads, in several turns if it must wait. */
     @FunctionalInterface
     non-sealed interface Stream extends Action {
         Reading start(Session session, Command command, Reading.Context context);
     }
 
-    /** A read of what documents are, without their values: of the store's, or of a transaction's. */
+    /** A read of documents' state without their values, in the store or in a transaction. */
     @FunctionalInterface
     interface Lookup {
         /**
-         * Answers the command.
+         * Returns the reply to the command.
          *
-         * @param documents finds a document, or null when there is none; throws {@link
-         *     io.caravan.server.document.DocumentException} when it is not visible
+         * @param documents finds a document, or returns null if it does not exist; throws
+         *     {@link io.caravan.server.document.DocumentException} if it is not visible
          */
         Reply answer(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
     }

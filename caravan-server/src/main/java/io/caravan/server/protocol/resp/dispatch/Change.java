@@ -9,15 +9,15 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * What a command does with documents, in one step: all of it or none, by itself or together with others in a transaction.
+ * A command's write to documents. It is atomic, by itself or together with others in a transaction.
  *
- * @param names the documents that it looks at and changes
- * @param edit does it, within a change that is open for at least these documents, and returns the answer. It may be
- *     called several times, of which the last counts
+ * @param names the documents that it reads and changes
+ * @param edit makes the changes within a write that is open for at least these documents, and returns the reply. It may
+ *     be called several times, of which the last counts
  */
 public record Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) {
 
-    /** What concerns one document. */
+    /** Creates a write to one document. */
     public static Change of(DocumentName name, Function<EditedDocument, Reply> edit) {
         return new Change(Set.of(name), edits -> edit.apply(edits.document(name)));
     }

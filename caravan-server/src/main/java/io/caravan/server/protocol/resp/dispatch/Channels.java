@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which channel, by its name or by a pattern. A message goes to those who listen when it is published, is
- * kept for nobody, and is not durable. Thread-safe.
+ * The subscribers of each channel, by its name or by a pattern. A message goes to the subscribers at the time when it
+ * is published; it is neither stored nor durable. Thread-safe.
  */
 public final class Channels {
-    /** Channels and patterns that all clients together may listen to, what several listen to counted for each of them. */
+    /** Maximum number of subscriptions of all clients together; each subscriber of a channel or pattern counts. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
-     * Length of all different patterns together, in bytes: each message's channel is compared with each of them, which takes
-     * up to this times the length of the channel, on a reading thread.
+     * Maximum length of all different patterns together, in bytes. Each message's channel is compared with each of them
+     * on a reading thread, which takes up to this times the length of the channel.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 
@@ -30,9 +30,9 @@ public final class Channels {
     private final LongAdder closed = new LongAdder();
 
     /**
-     * Adds somebody who does not listen to this channel yet.
+     * Adds a subscriber that has not subscribed to this channel yet.
      *
-     * @throws CommandException when all clients together listen to as many as they may
+     * @throws CommandException when all clients together have the maximum number of subscriptions
      */
     void add(DocumentName channel, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
@@ -40,9 +40,10 @@ public final class Channels {
     }
 
     /**
-     * Adds somebody who does not listen to channels of this pattern yet.
+     * Adds a subscriber that has not subscribed to this pattern yet.
      *
-     * @throws CommandException when all clients together listen to as many as they may
+     * @throws CommandException when all clients together have the maximum number of subscriptions, or length of
+     *     patterns
      */
     void add(Glob pattern, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
@@ -81,13 +82,13 @@ public final class Channels {
         return all.isEmpty() ? null : all;
     }
 
-    /** Removes somebody who listens to this channel. */
+    /** Removes a subscriber of this channel. */
     void remove(DocumentName channel, Subscriber subscriber) {
         subscriptions.decrementAndGet();
         listeners.computeIfPresent(channel, (name, all) -> without(all, subscriber));
     }
 
-    /** Removes somebody who listens to channels of this pattern. */
+    /** Removes a subscriber of this pattern. */
     void remove(Glob pattern, Subscriber subscriber) {
         subscriptions.decrementAndGet();
         patternListeners.computeIfPresent(pattern, (same, all) -> {
@@ -99,7 +100,10 @@ public final class Channels {
         });
     }
 
-    /** Sends a message to those who listen, and returns how often: whoever listens in several ways gets it in each. */
+    /**
+     * Sends a message to its subscribers and returns the number of times it was sent: once for each matching
+     * subscription.
+     */
     public int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
         Set<Subscriber> byName = listeners.getOrDefault(channel, Set.of());
@@ -126,12 +130,12 @@ public final class Channels {
         return receivers;
     }
 
-    /** Channels and patterns that clients listen to, as {@link #MAX_SUBSCRIPTIONS} counts them. */
+    /** Returns the number of subscriptions, as {@link #MAX_SUBSCRIPTIONS} counts them. */
     public int subscriptions() {
         return subscriptions.get();
     }
 
-    /** Connections closed because they were too far behind. */
+    /** Returns the number of connections closed because they were too far behind. */
     public long closed() {
         return closed.sum();
     }

@@ -13,7 +13,7 @@ public final class ClientRegistry {
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
     private final Map<Session, Runnable> closers = new ConcurrentHashMap<>();
 
-    /** A new connection's number. */
+    /** Returns a number for a new connection. */
     public long newId() {
         return lastId.incrementAndGet();
     }
@@ -38,7 +38,10 @@ public final class ClientRegistry {
         closers.remove(session);
     }
 
-    /** The sessions, oldest first; may or may not have those that come or go meanwhile. */
+    /**
+     * Returns the sessions, oldest first. The result may or may not include connections that open or close during its
+     * use.
+     */
     public Collection<Session> all() {
         return sessions.values();
     }

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Refuses commands before they run: those that do not exist, have the wrong number of words, or are not allowed. */
+/** Rejects commands before they run: those that do not exist, have the wrong number of words, or are not permitted. */
 public final class CommandGate {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
@@ -21,9 +21,9 @@ public final class CommandGate {
     private CommandGate() {}
 
     /**
-     * The error that answers the command, or null when it may run.
+     * Returns the error that replies to the command, or null if it may run.
      *
-     * @param spec the command's, null when there is no such command
+     * @param spec the command's spec, or null if the command does not exist
      */
     public static Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
@@ -67,9 +67,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks again before more is sent, because the client's secret may have been revoked meanwhile.
+     * Checks the client again before more data is sent, because its secret may have been revoked since the last check.
      *
-     * @throws CommandException when it was
+     * @throws CommandException when it was revoked
      */
     static void requireStillKnown(@Nullable Principal principal) {
         if (principal != null && principal.revoked()) {
@@ -78,7 +78,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission that concerns no document.
+     * Checks a permission that applies to no particular document.
      *
      * @throws CommandException when the client lacks it
      */
@@ -102,9 +102,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission on all documents that a pattern can match, which is told from what they begin with.
+     * Checks a permission on all documents that a pattern can match, according to the pattern's fixed beginning.
      *
-     * @throws CommandException when the client lacks it for some
+     * @throws CommandException when the client lacks it for some of them
      */
     static void requireAll(@Nullable Principal principal, Permission permission, Glob pattern) {
         if (principal == null || !principal.mayAll(permission, pattern.beginning())) {

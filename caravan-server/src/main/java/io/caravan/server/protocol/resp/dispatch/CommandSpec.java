@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * A command of the table, described as Redis's {@code COMMAND} does.
  *
  * @param name in upper case
- * @param arity number of words, the name included; when negative, the least number
- * @param summary what it does, in a few words
- * @param group what Redis files it under
- * @param flags what kind of command it is
- * @param keys which words are documents' names
- * @param access what its user must be allowed to
- * @param atOnce whether it runs at once within a transaction too, instead of becoming part of it
- * @param action what it does
- * @param queued what it does in a transaction; null when it cannot be in one
+ * @param arity number of words, including the name; if negative, the minimum number, negated
+ * @param summary a short description of its effect
+ * @param group Redis's group of the command
+ * @param flags Redis's command flags
+ * @param keys the words that are document names
+ * @param access the permissions that its user needs
+ * @param atOnce whether it runs immediately even within a transaction, instead of becoming part of it
+ * @param action its operation
+ * @param queued its operation in a transaction; null if a transaction cannot contain it
  */
 public record CommandSpec(
         String name,
@@ -37,11 +37,11 @@ public record CommandSpec(
         Action action,
         Action.@Nullable Write queued) {
 
-    /** What the user of a command must be allowed to do with each of the documents that it names. */
+    /** The access that the user of a command needs to each of the documents that it names. */
     public enum Access {
-        /** Nothing: a client that has not authenticated itself may run it. */
+        /** None: an unauthenticated client may run the command. */
         FREE,
-        /** Nothing, but the client must be authenticated. */
+        /** None, but the client must be authenticated. */
         KNOWN,
         READ(Permission.READ),
         WRITE(Permission.WRITE),
@@ -60,18 +60,18 @@ public record CommandSpec(
     }
 
     /**
-     * Positions of the words that are documents' names.
+     * Positions of the words that are document names.
      *
-     * @param first the first one, 0 when there is none
+     * @param first the first one, 0 if the command has none
      * @param last the last one; -1 is the last word
-     * @param step from one to the next
+     * @param step the distance from one to the next
      */
     public record Keys(int first, int last, int step) {
         public static final Keys NONE = new Keys(0, 0, 0);
         public static final Keys FIRST = new Keys(1, 1, 1);
         public static final Keys ALL = new Keys(1, -1, 1);
 
-        /** The names among a command's words. */
+        /** Returns the names among a command's words. */
         public List<byte[]> of(Command command) {
             List<byte[]> names = new ArrayList<>();
             int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
@@ -83,49 +83,49 @@ public record CommandSpec(
     }
 
     /**
-     * A command that works on lists, or on documents whatever they hold.
+     * Starts the spec of a command that works on lists, or on documents of any type.
      *
-     * @param flags words, with spaces between them
+     * @param flags words, separated by spaces
      */
     public static Builder list(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "list");
     }
 
-    /** A command about documents as a whole. */
+    /** Starts the spec of a command about entire documents. */
     public static Builder generic(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "generic");
     }
 
-    /** A command about the connection. */
+    /** Starts the spec of a command about the connection. */
     public static Builder connection(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
-    /** A command about the server. */
+    /** Starts the spec of a command about the server. */
     public static Builder server(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }
 
-    /** A command about the connection's transaction. */
+    /** Starts the spec of a command about the connection's transaction. */
     public static Builder transactions(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
-    /** A command about messages. */
+    /** Starts the spec of a command about messages. */
     public static Builder pubsub(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }
 
     /**
-     * Whether its answer may tell what documents hold without a change, so that it passes the {@link
-     * io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
+     * Whether its reply may reveal the contents of documents without a write. It then passes the
+     * {@link io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
      */
     public boolean looks() {
         return flags.contains("readonly")
                 || keys != Keys.NONE && access.permissions().contains(Permission.READ);
     }
 
-    /** Whether it may wait for as long as its client likes. */
+    /** Whether it may wait for as long as its client wants. */
     public boolean blocks() {
         return flags.contains("blocking");
     }
@@ -142,7 +142,7 @@ public record CommandSpec(
         return name.toLowerCase(Locale.ROOT);
     }
 
-    /** An element of {@code COMMAND}'s answer. */
+    /** Returns the command's element of the reply to {@code COMMAND}. */
     public Reply describe() {
         return Reply.Array.of(
                 lowerName(),
@@ -153,12 +153,12 @@ public record CommandSpec(
                 keys.step());
     }
 
-    /** An entry of the answer to {@code COMMAND DOCS}. */
+    /** Returns the command's entry in the reply to {@code COMMAND DOCS}. */
     public Reply document() {
         return Reply.Fields.of("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    /** Gathers a spec; ends with what the command does. */
+    /** Builds a spec; the last call sets the command's operation. */
     public static final class Builder {
         private final String name;
         private final int arity;
@@ -181,7 +181,10 @@ public record CommandSpec(
             }
         }
 
-        /** Without this, any authenticated client may run it. */
+        /**
+         * Sets the required access. The default is the access that suits the operation, or else any authenticated
+         * client.
+         */
         public Builder access(Access needed) {
             access = needed;
             return this;
@@ -192,7 +195,7 @@ public record CommandSpec(
             return this;
         }
 
-        /** What a read does in a transaction, where it sees the changes before it. */
+        /** Sets the operation of a read in a transaction, where it sees the writes before it. */
         public Builder inTransaction(Action.Write prepare) {
             queued = prepare;
             return this;
@@ -202,7 +205,9 @@ public record CommandSpec(
             return build(action);
         }
 
-        /** Changes what was checked before: it needs no permission of its own. */
+        /**
+         * Ends with a write that has no access of its own by default, such as {@code EXEC} of commands checked before.
+         */
         public CommandSpec commit(Action.Write action) {
             return build(action);
         }
@@ -219,17 +224,17 @@ public record CommandSpec(
             return build("readonly", Access.READ, action);
         }
 
-        /** Reads what it then removes. */
+        /** Ends with a write that reads values and removes them. */
         public CommandSpec take(Action.Write action) {
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** As {@link #take}, in several turns, outside of a transaction. */
+        /** Ends with an operation like {@link #take}, in several turns, outside of a transaction. */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Reads what documents are, of a transaction too. */
+        /** Ends with a read of documents' state, also within a transaction. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),
@@ -238,12 +243,15 @@ public record CommandSpec(
                     .read((session, command) -> lookup.answer(command, documents::find));
         }
 
-        /** Runs on a reading thread, because it waits for the store, and reads no document. */
+        /**
+         * Ends with an operation that runs on a reading thread because it may wait, and that needs no access to
+         * documents.
+         */
         public CommandSpec waiting(Action.Read action) {
             return build(action);
         }
 
-        /** As {@link #waiting}, in several turns. */
+        /** Ends with an operation like {@link #waiting}, in several turns. */
         public CommandSpec waitingInTurns(Action.Stream action) {
             return build(action);
         }

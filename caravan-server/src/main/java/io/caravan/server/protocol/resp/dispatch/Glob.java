@@ -7,22 +7,22 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pattern as Redis has them: {@code *} is any bytes, {@code ?} is one, {@code [a-c]} one of some, {@code [^a-c]} one
- * of all others, and a backslash takes the meaning from what follows it. A match takes one step for each byte of the text
- * and 64 elements of the pattern, whatever the pattern is. Immutable.
+ * A pattern with Redis's syntax: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
+ * {@code [^a-c]} one byte outside of it, and a backslash removes the special meaning of the next byte. A match takes
+ * one step for each byte of the text and 64 elements of the pattern, for any pattern. Immutable.
  */
 public final class Glob {
-    /** Longer than any name, twice over for backslashes. */
+    /** Maximum length, enough for any name with a backslash before each byte. */
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
-    /** Made for the first match. */
+    /** Created for the first match. */
     private volatile @Nullable Automaton automaton;
 
     /**
-     * Takes a pattern, which is not copied and must not change.
+     * Creates a pattern from bytes, which are not copied and must not change.
      *
-     * @throws CommandException when it is longer than any that could be meant
+     * @throws CommandException when it is longer than any useful pattern
      */
     public Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
@@ -31,7 +31,7 @@ public final class Glob {
         this.pattern = pattern;
     }
 
-    /** Whether the whole text is as the pattern says. */
+    /** Whether the entire text matches the pattern. */
     public boolean matches(byte[] text) {
         Automaton compiled = automaton;
         if (compiled == null) {
@@ -42,16 +42,16 @@ public final class Glob {
     }
 
     /**
-     * The pattern's elements without its stars, as bits: a bit is set while the text so far is as the elements before it
-     * say. All bits go on together with each byte of the text.
+     * The pattern's elements without its stars, as bits. A bit is set while the text so far matches the elements before
+     * it. Each byte of the text advances all bits at once.
      */
     private final class Automaton {
         private final int elements;
-        /** For each byte, the elements that are as it is; null where those are only the ones that any byte is. */
+        /** For each byte, the elements that match it; null if only elements of {@link #any} do. */
         private final @Nullable long[][] byByte = new long[256][];
-        /** The elements that any byte is. */
+        /** The elements that match any byte. */
         private final long[] any;
-        /** The elements that a star stands before. */
+        /** The elements that follow a star. */
         private final long[] starred;
 
         Automaton() {
@@ -72,7 +72,7 @@ public final class Glob {
             }
         }
 
-        /** One for each element, and one for the end. */
+        /** Returns an empty set of bits: one for each element, and one for the end. */
         private long[] bits() {
             return new long[elements / Long.SIZE + 1];
         }
@@ -132,7 +132,7 @@ public final class Glob {
             return (reached[elements / Long.SIZE] >>> elements & 1) != 0;
         }
 
-        /** Takes the next byte; returns false when nothing can match any more. */
+        /** Advances by one byte; returns false if no match is possible any more. */
         private boolean step(long[] reached, long @Nullable [] ofByte) {
             long carried = 0;
             long left = 0;
@@ -147,17 +147,17 @@ public final class Glob {
         }
     }
 
-    /** The pattern's length, in bytes. */
+    /** Returns the pattern's length in bytes. */
     int length() {
         return pattern.length;
     }
 
-    /** A copy of the pattern. */
+    /** Returns a copy of the pattern. */
     public byte[] toBytes() {
         return pattern.clone();
     }
 
-    /** What everything that matches begins with, up to the pattern's first element that is not one certain byte. */
+    /** Returns the common prefix of all matches: the pattern up to its first element that is not one fixed byte. */
     byte[] beginning() {
         ByteArrayOutputStream beginning = new ByteArrayOutputStream(pattern.length);
         for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in = next(in)) {
@@ -166,22 +166,27 @@ public final class Glob {
         return beginning.toByteArray();
     }
 
-    /** Where the byte is that is meant at a position, be it in a set. */
+    /** Returns the position of the byte meant at a position, in a set or outside: after a backslash, the next one. */
     private int escaped(int in) {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }
 
-    /** Position of the first byte of a set, behind the sign that negates it. */
+    /** Returns the position of the first byte of a set, after the sign that negates it. */
     private int firstOfSet(int open) {
         return open + 1 < pattern.length && pattern[open + 1] == '^' ? open + 2 : open + 1;
     }
 
-    /** Position of the last byte of the range that begins at a position in a set; one byte is a range too. */
+    /**
+     * Returns the position of the last byte of the range that begins at a position in a set; one byte is also a range.
+     */
     private int lastOfRange(int first) {
         return first + 2 < pattern.length && pattern[first + 1] == '-' ? escaped(first + 2) : first;
     }
 
-    /** Position of the element after the one at a position. A set that is not closed ends with the pattern, as in Redis. */
+    /**
+     * Returns the position of the element after the one at a position. An unclosed set ends with the pattern, as in
+     * Redis.
+     */
     private int next(int in) {
         if (pattern[in] == '\\') {
             return Math.min(in + 2, pattern.length);

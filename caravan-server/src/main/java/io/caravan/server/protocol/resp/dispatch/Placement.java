@@ -12,12 +12,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which host of a cluster runs a command: the one that leads the group of its documents. The others tell clients where
- * that is, as in Redis's <a
+ * Determines which node of a cluster runs a command: the leader of the Raft group of its documents. The other nodes
+ * redirect clients to it, as in Redis's <a
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class Placement {
-    /** What concerns the connection or the host itself, and runs on each. */
+    /** Groups of commands that concern the connection or the node itself, and run on every node. */
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
     private static final Set<String> OWN =
@@ -25,12 +25,12 @@ public final class Placement {
 
     private final @Nullable Cluster cluster;
 
-    /** Runs everything here when there is no cluster. */
+    /** Creates a placement; without a cluster, every command runs here. */
     public Placement(@Nullable Cluster cluster) {
         this.cluster = cluster;
     }
 
-    /** The error that sends the client elsewhere, or says that nobody can run the command now; null when it runs here. */
+    /** Returns the error for a command that cannot run here, such as a redirect to the leader; null if it can. */
     public Reply.@Nullable Error refuse(CommandSpec spec, Command command) {
         if (cluster == null) {
             return null;
@@ -50,7 +50,7 @@ public final class Placement {
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
     }
 
-    /** Whether another host leads, or will. */
+    /** Whether this node belongs to a cluster and does not lead. */
     public boolean elsewhere() {
         return cluster != null && !cluster.leads();
     }

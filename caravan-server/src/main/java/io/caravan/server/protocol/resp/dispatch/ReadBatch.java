@@ -14,13 +14,14 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, done one after the other on reading threads, with one hand-over for all of them.
- * A read that waits releases its thread, and those after it wait too, so that no later write overtakes them. The batch
- * releases its thread after a while, because others need one too, and when the client, or all clients together, have
- * enough answers to take.
+ * Consecutive reads of one connection, which run in order on reading threads, with one handover for all of them. A read
+ * that waits releases its thread; the reads after it also wait, so that no later write overtakes them.
+ *
+ * <p>The batch releases its thread after a while, for other batches. It also does so when the client, or all clients
+ * together, have enough replies to receive.
  */
 public final class ReadBatch implements Runnable {
-    /** How long a batch keeps a thread, unless a single read takes longer. */
+    /** Maximum time that a batch occupies a thread, unless a single read takes longer. */
     private static final long TURN_NANOS = 10_000_000;
 
     private final Channel channel;
@@ -33,20 +34,20 @@ public final class ReadBatch implements Runnable {
     private int next;
     private @Nullable Reading reading;
 
-    /** Why the steps that look at documents are refused; null while they are not. */
+    /** The reason for rejecting the steps that read documents; null if they are not rejected. */
     private @Nullable UnconfirmedReadException refusal;
 
-    /** When the step's last turn began that may wait for as long as its client likes; 0 if there is none. */
+    /** Start of the last turn of a step that may wait for as long as its client wants; 0 if no such step runs. */
     private volatile long waitingSince;
 
     private record Step(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {}
 
     /**
-     * A batch without reads.
+     * Creates an empty batch.
      *
-     * @param replies where the answers go
-     * @param paused is run on the event loop when the batch is finished, or is to be started again once there is room
-     *     for more answers
+     * @param replies receives the replies
+     * @param paused runs on the event loop when the batch is finished, or must be started again once more replies have
+     *     space
      */
     public ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
         this.channel = channel;
@@ -59,20 +60,20 @@ public final class ReadBatch implements Runnable {
     /**
      * Adds a read, before the batch begins.
      *
-     * @param looks whether it must not tell what is old
-     * @param blocks whether it may wait for as long as its client likes
+     * @param looks whether it must not return stale data
+     * @param blocks whether it may wait for as long as its client wants
      */
     public void add(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {
         steps.add(new Step(action, command, place, looks, blocks));
     }
 
-    /** For how long a step has waited that may wait for as long as its client likes; 0 if none does. On any thread. */
+    /** Returns how many nanoseconds a blocking step has waited since its last turn; 0 if none waits. On any thread. */
     public long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;
     }
 
-    /** Starts the batch, once what its reads will see is known not to be old; they are refused if it may be. */
+    /** Starts the batch once its data is known not to be stale; rejects reads of documents if it may be. */
     public void begin(ReadBarrier barrier) {
         if (steps.stream().anyMatch(Step::looks)) {
             barrier.pass(this::start, this::refuse);
@@ -90,7 +91,7 @@ public final class ReadBatch implements Runnable {
         return steps.size();
     }
 
-    /** Whether all reads are done; only while no thread runs the batch. */
+    /** Whether all reads are done; call this only while no thread runs the batch. */
     public boolean finished() {
         return next == steps.size();
     }
@@ -109,7 +110,7 @@ public final class ReadBatch implements Runnable {
     public void run() {
         long start = System.nanoTime();
         boolean waiting = false;
-        // Others that were admitted with it may have taken the room meanwhile.
+        // Other batches, admitted at the same time, may have taken the space since.
         boolean over = !replies.answers().room();
         try {
             while (!waiting && !over && !finished() && channel.isActive()) {
@@ -117,20 +118,22 @@ public final class ReadBatch implements Runnable {
                 over = replies.full() || !replies.answers().room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
-            // Otherwise the connection would wait for ever.
+            // Otherwise, the connection would wait forever.
             if (!waiting) {
                 channel.eventLoop().execute(paused);
             }
         }
     }
 
-    /** Returns false when the step waits: another thread may then have the batch, so it must not be touched. */
+    /**
+     * Runs a step; returns false if it waits. Another thread may then run the batch, so this one must not touch it.
+     */
     private boolean run(Step step) {
         try {
             if (refusal != null && step.looks()) {
                 step.place().complete(Errors.reply(refusal));
             } else if (step.action() instanceof Action.Read read) {
-                // The reads before it may have waited for long.
+                // The reads before it may have waited for a long time.
                 CommandGate.requireStillKnown(session.principal());
                 step.place().complete(read.run(session, step.command()));
             } else if (!proceed((Action.Stream) step.action(), step)) {
@@ -139,7 +142,7 @@ public final class ReadBatch implements Runnable {
         } catch (RuntimeException problem) {
             step.place().complete(Errors.reply(problem));
         } catch (Error broken) {
-            // There is no answer, and all later answers would wait for it.
+            // The step has no reply, so all later replies would wait for it.
             channel.close();
             throw broken;
         }

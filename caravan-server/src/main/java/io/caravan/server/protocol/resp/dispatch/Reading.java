@@ -7,33 +7,34 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read that may take several turns on reading threads: while it waits for a client or for a change, it holds none.
- * Turns may run on different threads, but never at once, and each sees what the one before it wrote.
+ * A read that may take several turns on reading threads. While it waits for a client or for a write, it occupies no
+ * thread. Turns may run on different threads, but never concurrently, and each turn sees the memory effects of the
+ * previous one.
  */
 public interface Reading {
 
     /**
-     * Takes a turn. What it throws is the answer, if none has been given.
+     * Takes a turn. An exception becomes the reply, if the reply is not complete.
      *
-     * @return true when the answer has been given or will be without another turn; false when another thread will run
-     *     {@link Context#wake()}, perhaps already has, and the turn must do nothing more
+     * @return true when the reply is complete or will be without another turn; false when another thread will run
+     *     {@link Context#wake()}, or already has, and the turn must do nothing more
      */
     boolean proceed();
 
     /**
-     * What a {@link Reading} needs of its connection.
+     * The parts of a connection that a {@link Reading} needs.
      *
-     * @param channel the client's
-     * @param principal the client; null when the command is open to anybody
-     * @param place takes the answer
+     * @param channel the client's channel
+     * @param principal the client; null when the command requires no authentication
+     * @param place receives the reply
      * @param wake schedules the next turn; to be run once for each turn that returned false, on any thread
      */
     record Context(Channel channel, @Nullable Principal principal, PendingReply place, Runnable wake) {
 
         /**
-         * For the start of each turn, because the client's secret may have been revoked since the last one.
+         * Checks, at the start of each turn, that the client's secret has not been revoked.
          *
-         * @throws CommandException when it was
+         * @throws CommandException when it was revoked
          */
         public void checkStillKnown() {
             CommandGate.requireStillKnown(principal);

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What to use instead of commands of Redis that Caravan does not have, for their errors. */
+/** Advice for Redis commands that Caravan does not have, for their errors. */
 final class Replacements {
-    /** How much of an unknown command's words an error repeats, as in Redis. */
+    /** Length of an error at which it repeats no more words of an unknown command. Redis has a similar limit. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();
@@ -68,12 +68,12 @@ final class Replacements {
         List.of(commands.split(" ")).forEach(command -> ADVICE.put(command, advice));
     }
 
-    /** Advice by command. */
+    /** Returns the advice by command. */
     static Map<String, String> all() {
         return Map.copyOf(ADVICE);
     }
 
-    /** Redis's error for an unknown command, and what to do instead. */
+    /** Returns Redis's error for an unknown command, with advice on what to use instead. */
     static Reply.Error unknown(Command command) {
         StringBuilder text = new StringBuilder("ERR unknown command '")
                 .append(command.shortText(0))

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection and its client. Used on the event loop, and by the connection's reads while they run; what other
- * connections see through {@link ClientRegistry} is volatile.
+ * One connection and its client. Used on the event loop, and by the connection's reads while they run. Fields that
+ * other connections see through {@link ClientRegistry} are volatile.
  */
 public final class Session {
     private final long id;
@@ -44,7 +44,7 @@ public final class Session {
         return authenticator.required() ? null : Principal.ANYONE;
     }
 
-    /** The connection's unique number. */
+    /** Returns the connection's unique number. */
     public long id() {
         return id;
     }
@@ -65,7 +65,7 @@ public final class Session {
         return System.nanoTime() - startedNanos;
     }
 
-    /** Commands that have come, for which the client has or will have an answer. */
+    /** Returns the number of commands that have received a reply or will. */
     public long commands() {
         return commands.get();
     }
@@ -98,7 +98,7 @@ public final class Session {
         libraryVersion = newVersion;
     }
 
-    /** Who the client has proved to be, or null when it has not. */
+    /** Returns the client's principal, or null if the client has not authenticated. */
     public @Nullable Principal principal() {
         return principal;
     }
@@ -107,7 +107,7 @@ public final class Session {
         principal = proved;
     }
 
-    /** Whether the client must authenticate, and has not. */
+    /** Whether the client must authenticate, and has not or can no longer use its secret. */
     public boolean stranger() {
         Principal known = principal;
         return known == null || known.revoked();
@@ -121,12 +121,12 @@ public final class Session {
         protocol = version;
     }
 
-    /** The transaction that commands become part of, or null when they run by themselves. */
+    /** Returns the transaction that queues the commands, or null if they run by themselves. */
     public @Nullable Transaction transaction() {
         return transaction;
     }
 
-    /** Begins a transaction, or, with null, ends the one that was begun. */
+    /** Begins a transaction, or, with null, ends the current one. */
     public void transaction(@Nullable Transaction begun) {
         if (transaction != null) {
             transaction.release();
@@ -134,27 +134,30 @@ public final class Session {
         transaction = begun;
     }
 
-    /** Sets what messages go to, when the connection begins. */
+    /** Sets the receiver of messages, when the connection begins. */
     public void subscriber(Subscriber listening) {
         subscriber = listening;
     }
 
-    /** What the connection listens to. */
+    /** Returns the connection's subscriptions. */
     public Subscriber subscriptions() {
         return Objects.requireNonNull(subscriber, "a connection has a subscriber");
     }
 
-    /** The connection's share of the memory for what clients wait for. */
+    /** Returns the connection's share of the memory for subscriptions and waits. */
     public WaitBudget.Share waits() {
         return subscriptions().waits();
     }
 
-    /** Whether it listens, and speaks the version in which an answer cannot be told from a message. */
+    /**
+     * Whether the connection has subscriptions and speaks RESP 2, in which a client cannot distinguish a reply from a
+     * message.
+     */
     public boolean onlyListens() {
         return protocol == Protocol.RESP2 && subscriber != null && subscriber.count() > 0;
     }
 
-    /** Makes the session what it was when the connection began. */
+    /** Restores the session to its initial state. */
     public void reset() {
         name = "";
         library = "";
@@ -167,7 +170,7 @@ public final class Session {
         }
     }
 
-    /** Whether the connection ends after the answers to all that came so far. */
+    /** Whether the connection ends after the replies to all requests so far. */
     public boolean quitting() {
         return quitting;
     }
@@ -176,7 +179,7 @@ public final class Session {
         quitting = true;
     }
 
-    /** Whether nothing may wait any longer: the client sends no more, or the server stops. */
+    /** Whether requests may no longer wait, because the client sends no more or the server stops. */
     boolean ending() {
         return ending;
     }
@@ -195,12 +198,15 @@ public final class Session {
         end();
     }
 
-    /** Whether the client has said that it sends no more. */
+    /** Whether the client has signaled that it sends no more. */
     public boolean clientDone() {
         return clientDone;
     }
 
-    /** Sets the action to run when the connection ends, or now if it does already. Replaces an earlier one. */
+    /**
+     * Sets the action that runs when the connection's waits end, or runs it now if they have ended. Replaces an earlier
+     * action.
+     */
     public void onEnding(@Nullable Runnable action) {
         onEnding = action;
         if (action != null && ending) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What the second word of a command may be. {@code HELP} tells. */
+/** The subcommands of a command, which {@code HELP} lists. */
 public final class Subcommands {
     private final String command;
     private final Map<String, Subcommand> byName = new LinkedHashMap<>();
@@ -16,7 +16,7 @@ public final class Subcommands {
     private record Subcommand(String usage, int least, int most, Action.Immediate action) {}
 
     /**
-     * A command without subcommands.
+     * Creates an empty set of subcommands.
      *
      * @param command in upper case
      */
@@ -24,7 +24,7 @@ public final class Subcommands {
         this.command = command;
     }
 
-    /** Adds a subcommand that takes from {@code least} to {@code most} words after it. */
+    /** Adds a subcommand that takes {@code least} to {@code most} words after its name. */
     public Subcommands add(String name, String usage, int least, int most, Action.Immediate action) {
         byName.put(name, new Subcommand(usage, least, most, action));
         return this;

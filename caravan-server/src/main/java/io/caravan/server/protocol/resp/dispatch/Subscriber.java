@@ -18,23 +18,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels and patterns that one connection listens to, and the way of their messages to it: behind the answers to what it has
- * asked for, and counted in the memory for answers from the moment they are published. Used on the event loop, except
- * for {@link #tell} and {@link #closeBehind}.
+ * The channels and patterns to which one connection has subscribed, and the delivery of their messages. A message
+ * follows the replies to earlier requests, and is counted in the memory for replies as soon as it is published. Used on
+ * the event loop, except for {@link #tell} and {@link #closeBehind}.
  */
 public final class Subscriber {
     private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
 
-    /** Messages that a connection may be behind, in bytes: what one that takes them is sent at once must fit. */
+    /** Maximum bytes that a connection may be behind. A burst of messages to a client that keeps reading must fit. */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
-    /** Patterns that a connection may listen to. */
+    /** Maximum number of patterns of a connection. */
     static final int MAX_PATTERNS = 128;
-    /** Length of all of them together, which is part of what all connections may have. */
+    /** Maximum length of a connection's patterns together, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
-    /** Memory of a channel that a connection listens to, besides its name, about. */
+    /** Approximate memory of a channel subscription, in addition to the channel's name. */
     private static final int CHANNEL_BYTES = 448;
-    /** The same of a pattern. */
+    /** Approximate memory of a pattern subscription. */
     private static final int PATTERN_BYTES = 4 * 1024;
 
     private final Channels channels;
@@ -45,7 +45,7 @@ public final class Subscriber {
     private final Set<Glob> patterns = new LinkedHashSet<>();
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    /** Listens to nothing yet. */
+    /** Creates a subscriber without subscriptions. */
     public Subscriber(Channels channels, Channel channel, Session session, ReplyQueue replies) {
         this.channels = channels;
         this.channel = channel;
@@ -54,9 +54,9 @@ public final class Subscriber {
     }
 
     /**
-     * Listens to a channel too; returns false when it does so already.
+     * Subscribes to a channel; returns false if it was subscribed already.
      *
-     * @throws CommandException when the user may not, or there are too many
+     * @throws CommandException when the user lacks the permission, or a limit is reached
      */
     public boolean add(DocumentName name) {
         CommandGate.require(session.principal(), Permission.READ, name);
@@ -74,9 +74,10 @@ public final class Subscriber {
     }
 
     /**
-     * Listens to all channels of a pattern too; returns false when it does so already.
+     * Subscribes to all channels of a pattern; returns false if it was subscribed already.
      *
-     * @throws CommandException when the user may not read all that the pattern can match, or there are too many
+     * @throws CommandException when the user may not read all channels that the pattern can match, or a limit is
+     *     reached
      */
     public boolean add(Glob pattern) {
         CommandGate.requireAll(session.principal(), Permission.READ, pattern);
@@ -118,7 +119,7 @@ public final class Subscriber {
         return CHANNEL_BYTES + name.toBytes().length;
     }
 
-    /** Listens to a channel no more. */
+    /** Unsubscribes from a channel. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
             waits().give(bytes(name));
@@ -126,7 +127,7 @@ public final class Subscriber {
         }
     }
 
-    /** Listens to the channels of a pattern no more. */
+    /** Unsubscribes from the channels of a pattern. */
     public void remove(Glob pattern) {
         if (patterns.remove(pattern)) {
             waits().give(PATTERN_BYTES);
@@ -134,31 +135,31 @@ public final class Subscriber {
         }
     }
 
-    /** Listens to nothing any more. */
+    /** Unsubscribes from everything. */
     public void removeAll() {
         names().forEach(this::remove);
         patterns().forEach(this::remove);
     }
 
-    /** The channels, in the order in which they were added. */
+    /** Returns the channels, in the order in which they were added. */
     public Collection<DocumentName> names() {
         return List.copyOf(names);
     }
 
-    /** The patterns, in the order in which they were added. */
+    /** Returns the patterns, in the order in which they were added. */
     public Collection<Glob> patterns() {
         return List.copyOf(patterns);
     }
 
-    /** How many channels and patterns there are. */
+    /** Returns the number of channels and patterns. */
     public int count() {
         return names.size() + patterns.size();
     }
 
     /**
-     * Sends a message; returns false when the connection is too far behind.
+     * Sends a message; returns false if the connection is too far behind.
      *
-     * @param pattern by which it listens to the channel, or null when it does so by the name
+     * @param pattern the pattern that matches the channel, or null if the subscription is by name
      */
     boolean tell(DocumentName name, @Nullable Glob pattern, Reply message) {
         long bytes = message.heldBytes();
@@ -173,7 +174,9 @@ public final class Subscriber {
         return true;
     }
 
-    /** The user's rights may have changed since it began to listen. */
+    /**
+     * Delivers a message if the subscription still exists. Closes the connection if the user has lost the permission.
+     */
     private void pass(DocumentName name, @Nullable Glob pattern, Reply message) {
         boolean listens = pattern == null ? names.contains(name) : patterns.contains(pattern);
         if (!listens || session.quitting()) {
@@ -187,7 +190,7 @@ public final class Subscriber {
         }
     }
 
-    /** Closes the connection, which is too far behind; returns false when that was done before. */
+    /** Closes the connection because it is too far behind; returns false if that was done before. */
     boolean closeBehind() {
         if (!closing.compareAndSet(false, true)) {
             return false;

@@ -14,21 +14,21 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read
- * as it was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's.
- * Used only on the event loop.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads among them see the
+ * documents at that moment. The transaction is bounded in commands and in bytes, counted as {@link RespLimits} counts
+ * those of a request. Used only on the event loop.
  */
 public final class Transaction {
-    /** Greatest number of commands. */
+    /** Maximum number of commands. */
     static final int MAX_COMMANDS = 16 * 1024;
-    /** Memory of a command besides its words, about. */
+    /** Approximate memory of a command in addition to its words. */
     static final int STEP_BYTES = 256;
 
     private final long maxBytes;
     private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
-    /** What the budget has counted. */
+    /** The bytes that the budget has counted. */
     private long heldBytes;
 
     private boolean spoilt;
@@ -40,14 +40,14 @@ public final class Transaction {
         this.budget = budget;
     }
 
-    /** A command was refused, so the transaction will be too. */
+    /** Marks the transaction as failed, because a command was rejected. */
     public void spoil() {
         spoilt = true;
         steps.clear();
         release();
     }
 
-    /** Returns the commands' bytes to the budget: they are about to run, or are dropped. */
+    /** Returns the commands' bytes to the budget, because they are about to run, or are dropped. */
     void release() {
         budget.give(heldBytes);
         heldBytes = 0;
@@ -55,9 +55,9 @@ public final class Transaction {
     }
 
     /**
-     * Takes a command, to be run later.
+     * Queues a command to run later.
      *
-     * @throws CommandException when it cannot be in a transaction, or is one too many
+     * @throws CommandException when it cannot be in a transaction, or exceeds the limits
      */
     public Reply queue(Session session, CommandSpec spec, Command command) {
         Action.Write action = spec.queued();
@@ -87,9 +87,9 @@ public final class Transaction {
     }
 
     /**
-     * All commands as one change.
+     * Returns all commands as one write.
      *
-     * @throws CommandException when one of them was refused
+     * @throws CommandException when one of them was rejected
      */
     public Change change() {
         if (spoilt) {
@@ -108,7 +108,10 @@ public final class Transaction {
         return new Reply.Array(replies);
     }
 
-    /** The error of one command is that of all, and says so; its prefix stays, because programs look at it. */
+    /**
+     * Applies one command. Its error becomes that of the transaction and names the command; the prefix stays, because
+     * programs check it.
+     */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
             return step.change().edit().apply(edits);
@@ -119,11 +122,11 @@ public final class Transaction {
     }
 
     /**
-     * The memory for the commands of all connections' transactions together, because a client may wait with its {@code
-     * EXEC} as long as it likes. Thread-safe.
+     * The memory for the commands of all connections' transactions together. It is limited because a client may delay
+     * its {@code EXEC} indefinitely. Thread-safe.
      */
     public static final class Budget {
-        /** Part of the heap that transactions may take, unless a single one may take more. */
+        /** Fraction of the JVM heap that transactions may take (1/8), unless a single one may take more. */
         private static final int HEAP_PART = 8;
 
         private final long limitBytes;
@@ -133,7 +136,7 @@ public final class Transaction {
             this.limitBytes = limitBytes;
         }
 
-        /** A budget for this process, which lets every transaction be as large as it may. */
+        /** Creates the budget of this process, which suffices for at least one transaction of maximum size. */
         public static Budget forProcess(long transactionBytes) {
             return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
         }
@@ -142,7 +145,7 @@ public final class Transaction {
             return limitBytes;
         }
 
-        /** Takes bytes, or returns false when there are not so many. */
+        /** Reserves bytes; returns false if fewer are available. */
         boolean take(long bytes) {
             if (heldBytes.addAndGet(bytes) <= limitBytes) {
                 return true;

@@ -1,7 +1,7 @@
 /**
- * How a command is found, permitted and run: {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} describes
- * one, {@link io.caravan.server.protocol.resp.dispatch.CommandGate} permits,
- * {@link io.caravan.server.protocol.resp.dispatch.Session} is what a connection remembers.
+ * Finds, authorizes, and runs commands. {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} describes a
+ * command, {@link io.caravan.server.protocol.resp.dispatch.CommandGate} authorizes it, and
+ * {@link io.caravan.server.protocol.resp.dispatch.Session} holds the state of a connection.
  */
 @NullMarked
 package io.caravan.server.protocol.resp.dispatch;

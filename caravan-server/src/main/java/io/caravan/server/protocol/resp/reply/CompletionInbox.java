@@ -5,11 +5,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries answers from other threads, or from other work of the loop's, to one event loop: one task for all that have gathered, however many, because
- * waking the loop costs more than an answer.
+ * Passes replies to one event loop, from other threads or from other work of the loop. One task delivers all replies
+ * that have gathered, because waking the loop costs more than a reply.
  *
- * <p>A stack that producers push to and the loop takes whole. Its order does not matter, because each answer has its
- * place in its connection's {@link ReplyQueue}. Whoever pushes onto the empty stack schedules the task.
+ * <p>Producers push onto a stack, which the loop takes in one step. Its order does not matter, because each reply has
+ * its place in its connection's {@link ReplyQueue}. The producer that pushes onto the empty stack schedules the task.
  */
 public final class CompletionInbox {
     private final EventLoop loop;
@@ -23,7 +23,7 @@ public final class CompletionInbox {
         return loop.inEventLoop();
     }
 
-    /** Passes on an answer that has been given. */
+    /** Adds a reply that has been completed. */
     void add(PendingReply reply) {
         PendingReply below;
         do {
@@ -35,7 +35,7 @@ public final class CompletionInbox {
         }
     }
 
-    /** First marks every answer, then writes: a connection's answers go out together. */
+    /** Marks every reply as done before it writes any, so that a connection's replies are written together. */
     private void deliver() {
         PendingReply all = top.getAndSet(null);
         for (PendingReply reply = all; reply != null; reply = reply.nextCompleted) {

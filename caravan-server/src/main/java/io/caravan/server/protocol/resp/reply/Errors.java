@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Exceptions as error answers: a prefix that programs look at, and the exception's own message. What is in no row of
- * the table is the client's mistake when it is an argument that was refused, and ours otherwise.
+ * Converts exceptions to error replies: a prefix for programs, and the exception's own message. An exception that has
+ * no row in the table is logged, and reported as an internal error of the server.
  */
 public final class Errors {
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);

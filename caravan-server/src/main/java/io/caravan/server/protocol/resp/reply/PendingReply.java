@@ -9,11 +9,11 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one answer in the order of its connection's answers. The answer comes whole, by {@link #complete}, or
- * piece by piece, by {@link #add} and {@link #end}.
+ * The place of one reply in the order of its connection's replies. The reply is completed in one call,
+ * {@link #complete}, or in chunks, by {@link #add} and {@link #end}.
  *
- * <p>Fields are the event loop's, but for {@code reply} and {@code heldBytes}, which the completing thread writes
- * before it passes this on, and {@code nextCompleted}, which is {@link CompletionInbox}'s.
+ * <p>Only the event loop uses the fields, with two exceptions. The completing thread writes {@code reply} and
+ * {@code heldBytes} before it passes this object on. {@code nextCompleted} belongs to {@link CompletionInbox}.
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
@@ -28,25 +28,25 @@ public final class PendingReply implements Outcome<Reply> {
     @Nullable
     PendingReply nextCompleted;
 
-    /** Learns once how a request ended, on the event loop. */
+    /** Receives the outcome of a request once, on the event loop. */
     public interface Observer {
         /**
-         * The answer is there, and goes out when those before it have.
+         * Called when the reply is complete; it is written after those before it.
          *
-         * @param reply null when it came piece by piece
+         * @param reply null when it was sent in chunks
          */
         default void answered(@Nullable Reply reply) {}
 
-        /** The connection ended before. */
+        /** Called when the connection has ended before the reply was complete. */
         default void abandoned() {}
     }
 
     /**
-     * Part of an answer.
+     * A chunk of a reply.
      *
      * @param bytes released once they are written
-     * @param heldBytes what {@link ReplyQueue#hold} has been told of them
-     * @param gone is run then, on the event loop
+     * @param heldBytes the bytes that {@link ReplyQueue#hold} has counted for them
+     * @param gone runs on the event loop once the bytes are released
      */
     public record Piece(ByteBuf bytes, long heldBytes, Runnable gone) {
         void drop() {
@@ -66,7 +66,7 @@ public final class PendingReply implements Outcome<Reply> {
         this.push = push;
     }
 
-    /** A place for what nobody asked for. */
+    /** Creates a place for a message that no request asked for. */
     static PendingReply push(ReplyQueue queue, Protocol protocol) {
         return new PendingReply(queue, protocol, new Observer() {}, true);
     }
@@ -75,23 +75,25 @@ public final class PendingReply implements Outcome<Reply> {
         return push;
     }
 
-    /** The version that the connection spoke when the request came. */
+    /** Returns the protocol version that the connection spoke when the request arrived. */
     Protocol protocol() {
         return protocol;
     }
 
-    /** Counts the memory that the answer will take; on the thread that will complete it. */
+    /**
+     * Counts the memory that the reply will take, in place of an earlier count; on the thread that will complete it.
+     */
     public void hold(long bytes) {
         queue.hold(bytes - heldBytes);
         heldBytes = bytes;
     }
 
-    /** The memory counted for the answer. */
+    /** Returns the memory counted for the reply. */
     long heldBytes() {
         return heldBytes;
     }
 
-    /** Gives the answer; on any thread, once. */
+    /** Completes the reply; on any thread, once. */
     public void complete(Reply answer) {
         hold(answer.heldBytes());
         reply = answer;
@@ -108,7 +110,7 @@ public final class PendingReply implements Outcome<Reply> {
         complete(Errors.reply(problem));
     }
 
-    /** Marks the answer as given. */
+    /** Marks the reply as done. */
     void markDone() {
         if (!done) {
             done = true;
@@ -116,7 +118,7 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** The connection is gone. */
+    /** Abandons the reply, because the connection is closed. */
     void abandon() {
         if (!done) {
             done = true;
@@ -128,7 +130,7 @@ public final class PendingReply implements Outcome<Reply> {
         return queue;
     }
 
-    /** Adds a piece of an answer. */
+    /** Adds a chunk of a reply. */
     public void add(Piece piece) {
         if (queue.closed()) {
             piece.drop();
@@ -141,13 +143,13 @@ public final class PendingReply implements Outcome<Reply> {
         queue.changed();
     }
 
-    /** Ends an answer that came in pieces. */
+    /** Ends a reply that was sent in chunks. */
     public void end() {
         markDone();
         queue.changed();
     }
 
-    /** Whether nothing more will come. */
+    /** Whether the reply is complete or abandoned. */
     public boolean done() {
         return done;
     }
@@ -156,7 +158,7 @@ public final class PendingReply implements Outcome<Reply> {
         return reply;
     }
 
-    /** The next piece that has not been written, or null. */
+    /** Returns the next chunk that has not been written, or null. */
     @Nullable
     Piece pollPiece() {
         return pieces == null ? null : pieces.poll();

@@ -12,16 +12,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of one connection, in the order of its requests. They are given in any order and written in this one,
- * many in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and
- * whoever asks for more answers asks first whether that is {@link #full too much}, or all connections together have
- * {@linkplain AnswerMemory#room no room}. Used only on the event loop, except for {@link #completed}, {@link #hold} and
- * {@link #full}.
+ * The replies of one connection, in the order of its requests. They are completed in any order and written in this one,
+ * many in one write. Nothing is written while the socket's own buffer is full.
+ *
+ * <p>The queue counts the memory of replies that wait to be written. Before a caller requests more replies, it checks
+ * that this memory is not {@link #full too much}, and that all connections together have {@linkplain AnswerMemory#room
+ * space}. Used only on the event loop, except for {@link #completed} and the methods that are marked as usable on any
+ * thread.
  */
 public final class ReplyQueue {
-    /** A write is cut here, so that a buffer does not grow with the number of answers. */
+    /** Length at which a write is cut, so that the buffer does not grow with the number of replies. */
     private static final int WRITE_BYTES = 64 * 1024;
-    /** What answers may take in memory, about, until they are written. */
+    /** Approximate memory that replies may take until they are written. */
     private static final int FULL_BYTES = 1024 * 1024;
 
     private final Channel channel;
@@ -31,7 +33,7 @@ public final class ReplyQueue {
     private final AnswerMemory answers;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     private final AtomicLong heldBytes = new AtomicLong();
-    /** The part of {@link #heldBytes} that nobody asked for. */
+    /** The part of {@link #heldBytes} that push messages take. */
     private final AtomicLong pushedBytes = new AtomicLong();
 
     private int pushes;
@@ -40,11 +42,11 @@ public final class ReplyQueue {
     private boolean closed;
 
     /**
-     * Makes an empty queue.
+     * Creates an empty queue.
      *
-     * @param answers is told what the answers take
-     * @param progress is run on the event loop when answers have come in; it calls {@link #flush()}
-     * @param inProgress tells, on the event loop, whether {@code progress} is running, and will yet flush
+     * @param answers counts the memory of the replies
+     * @param progress runs on the event loop when replies have arrived; it calls {@link #flush()}
+     * @param inProgress returns, on the event loop, whether {@code progress} is running and will still flush
      */
     public ReplyQueue(
             Channel channel,
@@ -59,7 +61,7 @@ public final class ReplyQueue {
         this.answers = answers;
     }
 
-    /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
+    /** Adds a place for the reply to the next request, in the version that the connection speaks now. */
     public PendingReply open(Protocol protocol, PendingReply.Observer observer) {
         PendingReply reply = new PendingReply(this, protocol, observer);
         pending.add(reply);
@@ -67,8 +69,9 @@ public final class ReplyQueue {
     }
 
     /**
-     * Adds what nobody asked for behind the answers to all that came, unless the connection is gone. It may wait for an
-     * answer that is still to be asked for, and so never keeps the connection from asking.
+     * Adds a message after the replies to all requests so far, unless the connection is closed. The message may wait
+     * for a reply that has yet to be produced, so it does not count toward {@link #full}, which would prevent that
+     * reply.
      */
     public void push(Protocol protocol, Reply message) {
         if (!closed) {
@@ -80,44 +83,50 @@ public final class ReplyQueue {
         }
     }
 
-    /** Counts what is to be {@link #push pushed} until it is; on any thread. */
+    /**
+     * Counts the memory of a message until it is {@link #push pushed}, or, with a negative number, releases it; on any
+     * thread.
+     */
     public void holdPush(long bytes) {
         pushedBytes.addAndGet(bytes);
         hold(bytes);
     }
 
-    /** Counts what an answer, or a piece of one, takes in memory until it is written; on any thread. */
+    /** Counts the memory that a reply, or a chunk of one, takes until it is written; on any thread. */
     public void hold(long bytes) {
         heldBytes.addAndGet(bytes);
         answers.hold(bytes);
     }
 
-    /** Whether no more answers should be asked for until some have been written; on any thread. */
+    /** Whether no more replies should be requested until some have been written; on any thread. */
     public boolean full() {
         return heldBytes.get() - pushedBytes.get() >= FULL_BYTES;
     }
 
-    /** What the answers take in memory that wait to be written, about; on any thread. */
+    /** Returns the approximate memory of the replies that wait to be written; on any thread. */
     public long heldBytes() {
         return heldBytes.get();
     }
 
-    /** What the answers are counted in, which says whether there is room for more. */
+    /** Returns the memory in which the replies are counted, which determines whether space for more is available. */
     public AnswerMemory answers() {
         return answers;
     }
 
-    /** Number of requests whose answers are not written. */
+    /** Returns the number of requests whose replies have not been written. */
     public int size() {
         return pending.size() - pushes;
     }
 
-    /** Whether all is written. */
+    /** Whether everything has been written. */
     public boolean isEmpty() {
         return pending.isEmpty();
     }
 
-    /** An answer has been given. What the connection's own progress gives it also writes; anything else is written soon. */
+    /**
+     * Accepts a completed reply. If the connection's own progress completes it, that also writes it; otherwise it is
+     * written soon.
+     */
     void completed(PendingReply reply) {
         if (inbox.inEventLoop() && inProgress.getAsBoolean()) {
             reply.markDone();
@@ -137,12 +146,12 @@ public final class ReplyQueue {
         }
     }
 
-    /** Part of an answer has come in. */
+    /** Continues the connection after a chunk was added or a reply has ended. */
     void changed() {
         progress.run();
     }
 
-    /** Writes all answers that can be written now; returns whether places have become free. */
+    /** Writes all replies that can be written now; returns whether the queue has become shorter. */
     public boolean flush() {
         int before = pending.size();
         boolean wrote = false;
@@ -156,7 +165,7 @@ public final class ReplyQueue {
         return pending.size() < before;
     }
 
-    /** Writes what has come of the oldest answer; returns false when that is nothing. */
+    /** Writes the available data of the oldest reply; returns false if it has none. */
     private boolean writeHead() {
         PendingReply head = pending.peek();
         if (head == null) {
@@ -166,7 +175,7 @@ public final class ReplyQueue {
         if (piece != null) {
             writeBuffer();
             channel.write(piece.bytes()).addListener(written -> pieceTaken(piece));
-            // From here on it is counted as what is written.
+            // From here on, AnswerMemory counts it as written data.
             answers.hold(-piece.heldBytes());
             return true;
         }
@@ -217,7 +226,7 @@ public final class ReplyQueue {
         return closed;
     }
 
-    /** Drops all answers: the connection is gone. */
+    /** Drops all replies, because the connection is closed. */
     public void close() {
         closed = true;
         for (PendingReply reply : pending) {
