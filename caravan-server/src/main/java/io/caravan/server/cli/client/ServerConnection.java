@@ -87,8 +87,8 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * Creates one socket. After a disconnect, the client library would create another one, and use it without the connection's
-     * protocol version and user.
+     * Creates one socket. After a disconnect, the client library would create another one, and use it without the
+     * protocol version and the user of the connection.
      */
     private static JedisSocketFactory onlyOnce(HostAndPort address, JedisClientConfig config) {
         JedisSocketFactory factory = new DefaultJedisSocketFactory(address, config);

@@ -55,8 +55,8 @@ class LargeDocumentTest {
     }
 
     /**
-     * The store is on disk: one in memory would add its own files to the measured memory. Its values are in the heap, where
-     * they are read in place; each value in the log would be copied.
+     * The store is on disk: one in memory would add its own files to the measured memory. Its values are in the heap,
+     * where they are read in place; each value in the log would be copied.
      */
     @Test
     void itIsArchivedInTheMemoryOfASmallOne(@TempDir Path directory) throws Exception {
