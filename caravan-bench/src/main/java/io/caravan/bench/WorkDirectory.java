@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** A working directory, deleted with its contents when it is closed or a signal ends this JVM. */
 public final class WorkDirectory implements AutoCloseable {
     private static final int ATTEMPTS = 100;
+    /** Exit status of a process ended by SIGTERM. */
+    private static final int SIGTERM = 128 + 15;
 
     private final Path path;
     private final Thread hook;
@@ -31,9 +33,15 @@ public final class WorkDirectory implements AutoCloseable {
 
     /**
      * Deletes the directory although it may be in use: kills the children that write into it first, and retries while
-     * this JVM's own threads still create files.
+     * this JVM's own threads still create files. Then ends the JVM at once, because a measurement that opens its next store
+     * would create the directory again.
      */
     private void deleteAtEnd() {
+        deleteInUse();
+        Runtime.getRuntime().halt(SIGTERM);
+    }
+
+    private void deleteInUse() {
         List<ProcessHandle> children = ProcessHandle.current().children().toList();
         children.forEach(ProcessHandle::destroyForcibly);
         children.forEach(child -> child.onExit().join());
