@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { pathOf } from "../../../integrations/javascript/client/caravan.mjs"
 import { Caravan, until } from "../conformance/server.mjs"
 
-const [work, operations] = process.argv.slice(2)
+const [work, page] = process.argv.slice(2)
 const TEXT = { "Content-Type": "text/plain" }
 const NAMES = [
   "plain", "a/b", "a//b", "room/../secret", "secret", "room/./x", "room/x", "..", ".", "/a", "a/", "a", "a//", "__name/a",
@@ -28,7 +28,7 @@ async function freePort() {
 
 /** The configuration in the document, but for its addresses and the certificate. */
 function documented(port, listen) {
-  const [, block] = /## Behind a reverse proxy[^]*?```nginx\n([^]*?)```/.exec(readFileSync(operations, "utf8"))
+  const [, block] = /```nginx\n([^]*?)```/.exec(readFileSync(page, "utf8"))
   assert.match(block, /listen 443 ssl;/)
   assert.match(block, /127\.0\.0\.1:4437/)
   return block.replace("127.0.0.1:4437", `127.0.0.1:${port}`).replace("listen 443 ssl;", `listen 127.0.0.1:${listen};`)

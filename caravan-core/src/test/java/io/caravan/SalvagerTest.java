@@ -37,14 +37,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Damages a small store in each way of {@link DamageCatalogueTest}'s catalogue and salvages it: the new store opens and
- * verifies, has no value that was never written, and as much of what was there as the table in docs/DURABILITY.md says,
+ * verifies, has no value that was never written, and as much of what was there as the table in docs/operate/repair.md says,
  * which this test makes. What does not come is told.
  */
 @Timeout(1800)
 class SalvagerTest {
     private static final int FLIP_STEP = 1009;
     private static final int CUT_STEP = 2039;
-    private static final Path DOCUMENT = Path.of("docs/DURABILITY.md");
+    private static final Path DOCUMENT = Path.of("docs/operate/repair.md");
 
     private static DirectoryImage image;
     private static DirectoryImage others;

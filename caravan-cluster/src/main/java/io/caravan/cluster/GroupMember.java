@@ -108,9 +108,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse; if
-     *     they hold the files of another group or store; or if this is the first start of a node that is already a
-     *     member, or whose settings differ from those of the others
+     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse. If
+     *     they hold the files of another group or store. If this is the first start of a node that is already a member,
+     *     or whose settings differ from those of the others
      * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
      *     responds
      */

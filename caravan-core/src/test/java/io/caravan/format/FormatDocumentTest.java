@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** Holds {@code docs/FORMAT.md} to the classes of this package: every field, offset and constant, in both directions. */
+/** Holds {@code docs/internals/file-format.md} to the classes of this package: every field, offset and constant, in both directions. */
 class FormatDocumentTest {
     private static final List<Class<?>> CLASSES = List.of(
             Blocks.class,
@@ -37,7 +37,7 @@ class FormatDocumentTest {
             new FormatTables.Layout("CheckpointLayout.PIECE", CheckpointLayout.class, "PIECE_"),
             new FormatTables.Layout("ForcedLsnLayout", ForcedLsnLayout.class, ""));
 
-    private static final FormatTables TABLES = new FormatTables(CLASSES, LAYOUTS, "constants");
+    private static final FormatTables TABLES = new FormatTables("file-format.md", CLASSES, LAYOUTS, "constants");
 
     @ParameterizedTest
     @FieldSource("LAYOUTS")

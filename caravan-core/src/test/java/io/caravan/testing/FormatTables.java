@@ -15,11 +15,11 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The tables of {@code docs/FORMAT.md} and, to be compared with them, the public numbers of classes. A table stands
- * behind a comment with its marker.
+ * The tables of a page of {@code docs/internals} and, to be compared with them, the public numbers of classes. A table
+ * follows a comment with its marker.
  */
 public final class FormatTables {
-    private final String document = read();
+    private final String document;
     private final List<Class<?>> classes;
     private final List<Layout> layouts;
     private final String constantsMarker;
@@ -40,20 +40,22 @@ public final class FormatTables {
     /**
      * Reads the document.
      *
+     * @param page the file's name
      * @param classes all whose numbers are in it
      * @param layouts the tables of their fields
      * @param constantsMarker the table of all other numbers
      */
-    public FormatTables(List<Class<?>> classes, List<Layout> layouts, String constantsMarker) {
+    public FormatTables(String page, List<Class<?>> classes, List<Layout> layouts, String constantsMarker) {
+        this.document = read(page);
         this.classes = List.copyOf(classes);
         this.layouts = List.copyOf(layouts);
         this.constantsMarker = constantsMarker;
     }
 
-    private static String read() {
-        Path inModule = Path.of("../docs/FORMAT.md");
+    private static String read(String page) {
+        Path inModule = Path.of("../docs/internals", page);
         try {
-            return Files.readString(Files.exists(inModule) ? inModule : Path.of("docs/FORMAT.md"));
+            return Files.readString(Files.exists(inModule) ? inModule : Path.of("docs/internals", page));
         } catch (IOException missing) {
             throw new UncheckedIOException(missing);
         }

@@ -1,4 +1,4 @@
-/** What the container image runs besides the server. */
+/** Programs that the container image runs in addition to the server. */
 @NullMarked
 package io.caravan.dist;
 

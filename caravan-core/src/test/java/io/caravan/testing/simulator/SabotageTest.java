@@ -78,8 +78,8 @@ class SabotageTest {
     }
 
     @Test
-    void theDurabilityPageNamesThemAll() throws IOException {
-        String page = Files.readString(Path.of("../docs/DURABILITY.md"));
+    void theTestingPageNamesThemAll() throws IOException {
+        String page = Files.readString(Path.of("../docs/internals/testing.md"));
         for (Sabotage sabotage : Sabotage.values()) {
             assertThat(page).contains("| " + sabotage.description() + " |");
         }

@@ -74,9 +74,9 @@ public final class Archive {
      * @param clock provides the time of the claim
      * @param memory the store's record of its claims
      * @param leaseClock measures how long a check of the root remains valid
-     * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another copy of
-     *     the store has claimed it since this one did; {@code NOT_FOUND} when it no longer exists; {@code CORRUPT} when
-     *     it has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
+     * @throws ArchiveException {@code FOREIGN} when the archive is another store's. {@code FENCED} when another copy of
+     *     the store has claimed it since this one did. {@code NOT_FOUND} when it no longer exists. {@code CORRUPT} when
+     *     it has lost its root. {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(
             ObjectStore objects,

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>An earlier owner put them, which was fenced long ago, and they are settled.
  * </ol>
  *
- * A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
+ * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
  * own clock: no attempt takes that long. For any thread, one at a time.
  */
 final class DocumentPruner {

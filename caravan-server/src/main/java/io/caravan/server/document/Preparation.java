@@ -74,7 +74,7 @@ public final class Preparation {
     /**
      * Tries the write.
      *
-     * @throws UnpreparedException when it needs more, whatever its result
+     * @throws UnpreparedException when it needs more, even if it succeeded
      */
     <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
         readBytes = 0;

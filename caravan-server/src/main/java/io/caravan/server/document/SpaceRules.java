@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Applies the settings of spaces to a write, between its edits and its commit, whatever its protocol. Values that are
- * no longer retained are trimmed first, in the same batch; then the remaining sizes are checked, then quotas, and last
+ * Applies the settings of spaces to a write of any protocol, between its edits and its commit. Values that are no
+ * longer retained are trimmed first, in the same batch. Then the remaining sizes are checked, then quotas, and last
  * rates. A write that appends nothing and creates nothing is never rejected.
  *
  * <p>A document that has forks cannot be trimmed: it grows, and its first append without forks trims it.

@@ -8,8 +8,8 @@ import java.util.Arrays;
  * bytes in the store, after its own: milliseconds since 1970, big-endian. The time is therefore written, trimmed,
  * shared with forks, and replicated with the value, and costs no lookup. Immutable.
  *
- * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian: values
- * have a time from the first one on, have none from the second one on, and so on.
+ * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian. For
+ * example, 10 and 20 mean that the values 10 to 19 have a time.
  */
 final class Timestamps {
     static final Timestamps NONE = new Timestamps(new long[0]);

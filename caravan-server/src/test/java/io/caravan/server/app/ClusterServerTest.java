@@ -183,7 +183,7 @@ class ClusterServerTest {
 
     @Test
     void theCommandsOfAClusterAreThoseThatAreDocumented() throws Exception {
-        String table = Files.readString(Path.of("../docs/PROTOCOLS.md"))
+        String table = Files.readString(Path.of("../docs/reference/resp.md"))
                 .split("### In a cluster")[1]
                 .split("### Authentication")[0];
         List<String> documented = table.lines()

@@ -163,7 +163,7 @@ class MainTest {
             store.append(1, new byte[1000]).join();
             store.append(2, new byte[10]).join();
         }
-        assertPrints("A store that is damaged", 5);
+        assertPrints("Verify, repair, and salvage", 5);
     }
 
     @Test
@@ -178,7 +178,7 @@ class MainTest {
             });
             edit(catalog, name, document -> document.trimTo(1).append("Yes!".getBytes(UTF_8)));
         }
-        assertPrints("What is in the files", 4);
+        assertPrints("Print the contents of the files", 4);
     }
 
     private static void edit(Catalog catalog, DocumentName name, Consumer<DocumentEdit> operations) {
@@ -191,7 +191,7 @@ class MainTest {
     }
 
     private void assertPrints(String title, int commands) throws IOException {
-        String chapter = Files.readString(Path.of("..", "docs", "OPERATIONS.md"))
+        String chapter = Files.readString(Path.of("..", "docs", "operate", "repair.md"))
                 .split("\n## " + title + "\n")[1]
                 .split("\n## ")[0];
         String[] steps = chapter.split("```console\n|```")[1].split("(?m)^\\$ caravan ");

@@ -19,16 +19,17 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The recipes of OPERATIONS.md and CLUSTER.md are run as they stand there, by one shell, one after the other, and must print what it
- * says; a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
+ * Runs the recipes of the documents as they stand there, by one shell, one after the other, and compares what they print.
+ * A {@code …} in a document stands for any text. Only the ports are the test's own.
  */
 @Tag("slow")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -44,18 +45,22 @@ class RecipesIT {
 
     @Test
     void everyCommandOfTheRecipeForSpacesPrintsWhatTheDocumentSays() throws Exception {
-        run("Spaces", true);
+        run("server/spaces.md", "Create and change spaces", true);
     }
 
     @ParameterizedTest
     @Tag("thorough")
-    @ValueSource(strings = {"Backup and restore", "Looking at a running server"})
-    void everyCommandOfTheOtherRecipesPrintsWhatTheDocumentSays(String section) throws Exception {
-        run(section, false);
+    @CsvSource({
+        "operate/backup-and-restore.md, Recipes",
+        "operate/monitoring.md, Recipes for a running server",
+        "start.md,"
+    })
+    void everyCommandOfTheOtherRecipesPrintsWhatTheDocumentSays(String page, @Nullable String section) throws Exception {
+        run(page, section, false);
     }
 
-    private void run(String section, boolean warm) throws Exception {
-        run(steps("OPERATIONS.md", section, text -> text), warm, FreePorts.next(), FreePorts.next());
+    private void run(String page, @Nullable String section, boolean warm) throws Exception {
+        run(steps(page, section, text -> text), warm, FreePorts.next(), FreePorts.next());
     }
 
     @Test
@@ -66,7 +71,7 @@ class RecipesIT {
                 .replaceAll("638([123])", "@RESP$1")
                 .replaceAll("648([123])", "@HTTP$1");
         run(
-                steps("CLUSTER.md", "Ten minutes", text -> {
+                steps("cluster/start.md", "Run a three-node demo", text -> {
                     String own = ports.apply(text);
                     for (int i = 1; i <= 3; i++) {
                         own = own.replace("@RESP" + i, String.valueOf(first + i - 1))
@@ -105,14 +110,18 @@ class RecipesIT {
         }
     }
 
-    private static List<Step> steps(String file, String title, UnaryOperator<String> change) throws IOException {
+    /** The steps of a section, or of a whole page if no section is given. */
+    private static List<Step> steps(String page, @Nullable String section, UnaryOperator<String> change)
+            throws IOException {
         List<Step> steps = new ArrayList<>();
-        String document = Files.readString(Path.of("..", "docs", file));
-        Matcher found = Pattern.compile("\n## " + title + "\n(.*?)(?:\n## |$)", Pattern.DOTALL)
-                .matcher(document);
-        assertThat(found.find()).as(title).isTrue();
-        String section = change.apply(found.group(1));
-        BLOCK.matcher(section).results().forEach(block -> {
+        String text = Files.readString(Path.of("..", "docs", page));
+        if (section != null) {
+            Matcher found = Pattern.compile("\n## " + section + "\n(.*?)(?:\n## |$)", Pattern.DOTALL)
+                    .matcher(text);
+            assertThat(found.find()).as(section).isTrue();
+            text = found.group(1);
+        }
+        BLOCK.matcher(change.apply(text)).results().forEach(block -> {
             for (String line : block.group(1).split("\n")) {
                 if (line.startsWith("$ ")) {
                     steps.add(new Step(line.substring(2), new StringBuilder()));

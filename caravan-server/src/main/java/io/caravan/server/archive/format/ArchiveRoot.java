@@ -4,7 +4,7 @@ import java.util.UUID;
 
 /**
  * The object that marks a location as an archive, and names its owner. For its bytes see {@link SealedJson} and {@code
- * docs/FORMAT.md}.
+ * docs/internals/archive-format.md}.
  *
  * @param store identity of the store whose documents are in it
  * @param epoch number of the owner, which has grown by one with each server that took the archive over

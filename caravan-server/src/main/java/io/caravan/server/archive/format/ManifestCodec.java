@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. Thread-safe. Every manifest satisfies:
+ * Manifests as bytes, see {@link SealedJson} and {@code docs/internals/archive-format.md}. Thread-safe. Every manifest satisfies:
  *
  * <ol>
  *   <li>No number but an incarnation is below 0.

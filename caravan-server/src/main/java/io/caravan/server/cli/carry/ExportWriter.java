@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
 
-/** Writes documents as lines of JSON in the format of docs/FORMAT.md. For one thread. */
+/** Writes documents as lines of JSON in the format of docs/internals/file-format.md. For one thread. */
 final class ExportWriter implements DocumentReceiver {
     static final String FORMAT = "caravan-export";
     static final int VERSION = 1;

@@ -8,7 +8,7 @@
  * {@link io.caravan.server.cli.carry.ExportReader} reads them from one, and
  * {@link io.caravan.server.cli.carry.Importer} sends them to a server. {@link io.caravan.server.cli.carry.RedisImport}
  * reads Redis lists instead of a file. Memory holds some MiB, or one value, regardless of a document's length.
- * docs/FORMAT.md describes the file.
+ * docs/internals/file-format.md describes the file.
  */
 @NullMarked
 package io.caravan.server.cli.carry;

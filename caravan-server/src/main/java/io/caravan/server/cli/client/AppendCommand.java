@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "append",
         description = {
-            "Appends values to a document, and creates it if needed. Once they are on the server's disk, prints the"
-                    + " sequence of the first one, and the sequence that the next value will get.",
+            "Appends values to a document, and creates it if needed. Once they are as durable as the server or the space"
+                    + " requires, prints the sequence of the first one, and the sequence that the next value will get.",
             "The values are the words after the name, or a file, or the standard input. Many values are sent in several"
                     + " requests, each of which is appended as a whole or not at all; a failure reports how many values"
                     + " were appended. Lines are sent as soon as the input has no more for the moment."

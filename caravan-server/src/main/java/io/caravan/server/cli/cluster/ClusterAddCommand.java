@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
             "Adds a host that was started with 'caravan serve --cluster-join'. Ask the host that leads. The new one is sent"
                     + " all that the cluster has, and votes once it has it; the cluster serves meanwhile. Waits until that is"
                     + " done, which takes as long as to copy the store; when this command is stopped, the cluster goes on."
-                    + " If it fails, or leadership moves, nothing has changed: add the host again.",
+                    + " If it fails, nothing has changed: add the host again. If leadership moves in the meantime, the command says"
+                    + " so, and 'caravan cluster status' shows whether the host was added.",
             "Needs the permission admin."
         },
         footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})

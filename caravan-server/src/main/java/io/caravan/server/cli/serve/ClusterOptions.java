@@ -33,7 +33,7 @@ final class ClusterOptions {
             paramLabel = "FILE",
             description =
                     "The hosts of the cluster that this server is one of, and their addresses, which replace --resp"
-                            + " and --http; the same file on each. docs/CLUSTER.md describes it.")
+                            + " and --http; the same file on each. docs/cluster/deploy.md describes it.")
     private @Nullable Path file;
 
     @Option(names = "--cluster-host", paramLabel = "ID", description = "Which of the file's hosts this server is.")

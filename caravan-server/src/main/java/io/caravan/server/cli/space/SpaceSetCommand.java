@@ -7,6 +7,7 @@ import io.caravan.server.config.Quantities;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSetting.Unit;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -82,7 +83,9 @@ final class SpaceSetCommand extends ClientCommand {
                 return String.valueOf(new Quantities.Bytes().convert(value));
             }
             if (setting.unit() == Unit.SECONDS && !value.equals("0")) {
-                return String.valueOf(new Quantities.Time().convert(value).toSeconds());
+                Duration time = new Quantities.Time().convert(value);
+                check(time.toMillisPart() == 0, key + ": '" + value + "' is not in whole seconds");
+                return String.valueOf(time.toSeconds());
             }
             if (setting.unit() == Unit.MILLISECONDS && !value.equals("0")) {
                 return String.valueOf(new Quantities.Time().convert(value).toMillis());

@@ -57,9 +57,9 @@ public final class Prefix implements Comparable<Prefix> {
     }
 
     /**
-     * Returns the prefix for users, logs, and metrics: as text, in which a backslash is doubled and control characters
-     * are escaped; if it is not UTF-8, with each byte that is not printable ASCII as {@code \xHH}. No two prefixes have
-     * the same label.
+     * Returns the prefix as text for users, logs, and metrics. A backslash is doubled, and control characters are
+     * escaped. If the prefix is not UTF-8, each byte that is not printable ASCII becomes {@code \xHH}. No two prefixes
+     * have the same label.
      */
     public String label() {
         return label;

@@ -41,7 +41,7 @@ public enum SpaceSetting {
     TIMESTAMPS("timestamps", List.of("on")),
     /** Maximum age of a write that is not archived, in seconds. */
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
-    /** Number of a document's newest generations that the archive keeps, whatever their age. */
+    /** Number of a document's newest generations that the archive keeps at any age. */
     ARCHIVE_KEEP("archive-keep", Unit.COUNT, SpaceSetting.MOST_KEPT),
     /** Age in days up to which the archive also keeps generations. */
     ARCHIVE_KEEP_DAYS("archive-keep-days", Unit.COUNT, SpaceSetting.MOST_KEPT),

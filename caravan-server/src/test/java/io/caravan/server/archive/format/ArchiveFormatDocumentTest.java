@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Holds the archive's part of {@code docs/FORMAT.md} to the classes of this package, in both directions. */
+/** Holds {@code docs/internals/archive-format.md} to the classes of this package, in both directions. */
 class ArchiveFormatDocumentTest {
     static final List<FormatTables.Layout> LAYOUTS = List.of(
             new FormatTables.Layout("SnapshotLayout", SnapshotLayout.class, ""),
@@ -28,6 +28,7 @@ class ArchiveFormatDocumentTest {
             new FormatTables.Layout("SnapshotLayout.FOOTER", SnapshotLayout.class, "FOOTER_"));
 
     private static final FormatTables TABLES = new FormatTables(
+            "archive-format.md",
             List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, ArchiveRoot.class),
             LAYOUTS,
             "archive constants");

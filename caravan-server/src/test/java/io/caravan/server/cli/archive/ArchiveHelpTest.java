@@ -77,7 +77,7 @@ class ArchiveHelpTest {
     /** The document has a section for each command, with exactly the options that are the command's own. */
     @Test
     void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
-        String document = Files.readString(Path.of("../docs/COMMAND-LINE.md"));
+        String document = Files.readString(Path.of("../docs/reference/cli.md"));
         for (String name : COMMANDS) {
             Set<String> own = options(name);
             own.removeAll(common());

@@ -95,7 +95,7 @@ class HelpTest {
     /** The document has a section for each command, with exactly the options that are the command's own. */
     @Test
     void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
-        String document = Files.readString(Path.of("../docs/COMMAND-LINE.md")).split("\n## Commands on archives")[0];
+        String document = Files.readString(Path.of("../docs/reference/cli.md")).split("\n## Commands on archives")[0];
         Map<String, String> sections = Pattern.compile("^### `([a-z]+)", Pattern.MULTILINE)
                 .matcher(document)
                 .results()

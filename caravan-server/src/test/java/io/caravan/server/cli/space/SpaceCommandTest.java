@@ -88,6 +88,8 @@ class SpaceCommandTest {
         assertThat(err).contains("max-values: 'many' is not a number");
         assertThat(run("set", "a", "max-bytes=1 hour")).isEqualTo(2);
         assertThat(err).contains("max-bytes: '1 hour' is not a size");
+        assertThat(run("set", "a", "retain-age=1500ms")).isEqualTo(2);
+        assertThat(err).contains("retain-age: '1500ms' is not in whole seconds");
         assertThat(run("set", "a")).isEqualTo(2);
         assertThat(run("set", "", "max-values=1")).isEqualTo(1);
         assertThat(err).contains("a space's prefix must have 1 to 256 bytes");
@@ -97,12 +99,12 @@ class SpaceCommandTest {
     void eachSettingIsInTheHelpAndTheDocuments() throws IOException {
         String help =
                 space(new ByteArrayOutputStream()).getSubcommands().get("set").getUsageMessage();
-        String operations = Files.readString(Path.of("../docs/OPERATIONS.md")).split("\n## Spaces")[1];
+        String document = Files.readString(Path.of("../docs/server/spaces.md"));
         String openApi =
                 Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/endpoint/openapi.json"));
         for (SpaceSetting setting : SpaceSetting.values()) {
             assertThat(help).contains("  " + setting.key() + " ");
-            assertThat(operations).contains("`" + setting.key() + "`");
+            assertThat(document).contains("`" + setting.key() + "`");
             assertThat(openApi).contains("\"" + setting.key() + "\"");
         }
     }
@@ -110,7 +112,7 @@ class SpaceCommandTest {
     /** Each has examples, and the document has a section for it with its own options. */
     @Test
     void helpAndTheDocumentTellOfEachCommand() throws IOException {
-        String document = Files.readString(Path.of("../docs/COMMAND-LINE.md"));
+        String document = Files.readString(Path.of("../docs/reference/cli.md"));
         CommandLine command = space(new ByteArrayOutputStream());
         for (String name : new String[] {"set", "ls", "show", "rm"}) {
             CommandLine sub = command.getSubcommands().get(name);

@@ -56,7 +56,7 @@ public final class Problem extends RuntimeException {
     /**
      * Creates a problem without headers of its own.
      *
-     * @param code a word for programs; docs/PROTOCOLS.md lists them
+     * @param code a word for programs; docs/reference/errors.md lists them
      * @param detail a sentence for people: what happened, and what to do
      */
     public Problem(int status, String code, String detail) {

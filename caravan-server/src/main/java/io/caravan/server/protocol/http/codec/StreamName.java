@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
  *
  * <p>Clients and proxies rewrite some paths before they send them: {@code rooms/../payroll} becomes {@code payroll},
  * and some change {@code a//b} to {@code a/b}. A name with such segments, or one that starts with a reserved word,
- * therefore has an escaped path, which none of them rewrites: {@value #ESCAPED} and the name, in which every byte
- * except letters, digits, {@code -} and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
+ * therefore has an escaped path, which none of them rewrites: {@value #ESCAPED} and the escaped name. In that, every
+ * byte except letters, digits, {@code -} and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
  *
  * <p>A path with a {@code .} or {@code ..} segment is refused. An encoded dot counts as a dot there, but an encoded
  * slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.

@@ -29,7 +29,7 @@ public record Route(
     public static final String REST = "{path}";
     public static final String NAME = "{name}";
 
-    /** Status codes that the response to any request may have, whatever its route. */
+    /** Status codes that the response to any request may have, on any route. */
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 

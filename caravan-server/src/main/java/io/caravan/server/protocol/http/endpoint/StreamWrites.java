@@ -119,7 +119,7 @@ public final class StreamWrites {
 
     /**
      * Returns an absolute URL, as the protocol requires, if the request came directly from the client. Otherwise a
-     * proxy hides the client's own address, so the reference is relative to that, whatever its scheme, host and prefix.
+     * proxy hides the scheme, host and prefix of the client's own address, so the reference is relative to that.
      */
     private static String location(Exchange exchange) {
         Request request = exchange.request();

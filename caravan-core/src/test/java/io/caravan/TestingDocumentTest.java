@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -18,8 +17,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/DURABILITY.md} to what there is: every test, script, option and link that it names. */
-class DurabilityDocumentTest {
+/** Holds {@code docs/internals/testing.md} to what there is: every test, module, script and option that it names. */
+class TestingDocumentTest {
     /** A test class, or a pattern for several. */
     private static final Pattern TEST = Pattern.compile("\\b[A-Z][\\w*]*Test\\b");
 
@@ -30,19 +29,14 @@ class DurabilityDocumentTest {
     /** What a script runs: a module, and the package of the class whose options it takes. */
     private static final Pattern LAUNCHES = Pattern.compile("^launch (\\S+) (\\S+)\\.\\w+", Pattern.MULTILINE);
 
-    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]*))?\\)");
-    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
-
     private static Path root;
-    private static Path page;
     private static String text;
 
     @BeforeAll
     static void read() throws IOException {
         Path here = Path.of("").toAbsolutePath();
         root = Files.isDirectory(here.resolve("docs")) ? here : here.getParent();
-        page = root.resolve("docs/DURABILITY.md");
-        text = Files.readString(page);
+        text = Files.readString(root.resolve("docs/internals/testing.md"));
     }
 
     @Test
@@ -109,32 +103,6 @@ class DurabilityDocumentTest {
             }
         }
         return options;
-    }
-
-    @Test
-    void everyLinkInsideTheRepositoryLeadsSomewhere() throws IOException {
-        List<MatchResult> links = matches(LINK);
-        assertThat(links).isNotEmpty();
-        for (MatchResult link : links) {
-            Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
-            assertThat(target).exists();
-            if (link.group(2) != null) {
-                assertThat(anchors(Files.readString(target)))
-                        .as("headings of %s", target)
-                        .contains(link.group(2));
-            }
-        }
-    }
-
-    /** Headings as links name them. */
-    private static Set<String> anchors(String markdown) {
-        return HEADING.matcher(markdown)
-                .results()
-                .map(heading -> heading.group(1)
-                        .toLowerCase(Locale.ROOT)
-                        .replaceAll("[^\\w -]", "")
-                        .replace(' ', '-'))
-                .collect(Collectors.toSet());
     }
 
     private static Set<String> named(Pattern pattern, Function<MatchResult, String> name) {
