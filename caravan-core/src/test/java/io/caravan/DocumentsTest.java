@@ -21,16 +21,20 @@ final class DocumentsTest {
     private static final int MAX_SENTENCE_WORDS = 35;
     private static final int MAX_PARAGRAPH_WORDS = 75;
 
-    private static final Pattern SENTENCE_END = Pattern.compile("(?<=[.!?])[)\"*_]*\\s+(?=[\"(*_\\[]*(?:[A-Z0-9]|gRPC))|;\\s+(?=\\(\\d)");
+    private static final Pattern SENTENCE_END =
+            Pattern.compile("(?<=[.!?])[)\"*_]*\\s+(?=[\"(*_\\[]*(?:[A-Z0-9]|gRPC))|;\\s+(?=\\(\\d)");
     private static final Pattern FENCE = Pattern.compile("(?ms)^\\s*```.*?^\\s*```");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern RELATIVE_LINK = Pattern.compile("]\\((?!\\w+:)([^)#\\s]*)(?:#([^)\\s]*))?\\)");
     private static final Pattern LINK = Pattern.compile("!?\\[([^]]*)]\\([^)]*\\)");
-    private static final Pattern CODE = Pattern.compile("(`+)[^`]+\\1|\\{@(?:code|link|linkplain|value)\\s[^}]*}|<pre>.*?</pre>");
-    private static final Pattern COMMENT = Pattern.compile("/\\*\\*.*?\\*/|(?:^[ \\t]*//[^\\n]*\\n)+", Pattern.DOTALL | Pattern.MULTILINE);
-    private static final Pattern BLOCK_TAG = Pattern.compile("(?m)^\\s*@(?:param|throws)\\s+\\S+|^\\s*@\\w+|<p>|<li>|<ul>|</ul>|<ol>|<table|<tr>|<td>|<h\\d>");
-    private static final Pattern BAD_SUMMARY = Pattern.compile(
-            "(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
+    private static final Pattern CODE =
+            Pattern.compile("(`+)[^`]+\\1|\\{@(?:code|link|linkplain|value)\\s[^}]*}|<pre>.*?</pre>");
+    private static final Pattern COMMENT =
+            Pattern.compile("/\\*\\*.*?\\*/|(?:^[ \\t]*//[^\\n]*\\n)+", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern BLOCK_TAG = Pattern.compile(
+            "(?m)^\\s*@(?:param|throws)\\s+\\S+|^\\s*@\\w+|<p>|<li>|<ul>|</ul>|<ol>|<table|<tr>|<td>|<h\\d>");
+    private static final Pattern BAD_SUMMARY =
+            Pattern.compile("(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
 
     /** Words that this project avoids, with their replacement. Plurals and other forms have a line of their own. */
     private static final Map<Pattern, String> AVOIDED = avoided(Map.ofEntries(
@@ -46,8 +50,12 @@ final class DocumentsTest {
             Map.entry("for ever", "forever, indefinitely"),
             Map.entry("mends?|mended", "fix, repair"),
             Map.entry("folders?", "directory"),
-            Map.entry("licences?|catalogues?|colours?|behaviours?|favours?|centres?|artefacts?|neighbours?", "the American spelling"),
-            Map.entry("(?:organ|initial|serial|recogn|normal|optim|synchron|minim|maxim|summar|author|prior)is(?:e[ds]?|ing|ation)", "-ize, the American spelling"),
+            Map.entry(
+                    "licences?|catalogues?|colours?|behaviours?|favours?|centres?|artefacts?|neighbours?",
+                    "the American spelling"),
+            Map.entry(
+                    "(?:organ|initial|serial|recogn|normal|optim|synchron|minim|maxim|summar|author|prior)is(?:e[ds]?|ing|ation)",
+                    "-ize, the American spelling"),
             Map.entry("cancelled|labelled|travelled|modelled|signalled", "one l, the American spelling")));
 
     private static Map<Pattern, String> avoided(Map<String, String> words) {
@@ -83,7 +91,8 @@ final class DocumentsTest {
         List<Path> pages = new ArrayList<>(pages(root));
         pages.addAll(files(root.resolve("integrations"), "README.md"));
         for (Path page : pages) {
-            Matcher link = RELATIVE_LINK.matcher(FENCE.matcher(Files.readString(page)).replaceAll(""));
+            Matcher link =
+                    RELATIVE_LINK.matcher(FENCE.matcher(Files.readString(page)).replaceAll(""));
             while (link.find()) {
                 Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
                 check(Files.exists(target), root.relativize(page).toString(), "a link has no target", link.group());
@@ -116,7 +125,11 @@ final class DocumentsTest {
             number++;
             String trimmed = line.strip();
             boolean fence = trimmed.startsWith("```");
-            boolean breaks = fence || code || trimmed.isEmpty() || trimmed.startsWith("#") || trimmed.startsWith("|")
+            boolean breaks = fence
+                    || code
+                    || trimmed.isEmpty()
+                    || trimmed.startsWith("#")
+                    || trimmed.startsWith("|")
                     || trimmed.matches("(?:[-*]|\\d+\\.) .*");
             if (breaks && !paragraph.isEmpty()) {
                 checkText(name + ":" + start, String.join(" ", paragraph), MAX_PARAGRAPH_WORDS);
@@ -143,11 +156,22 @@ final class DocumentsTest {
     private void checkComments(String name, String source) {
         Matcher comments = COMMENT.matcher(source);
         while (comments.find()) {
-            String place = name + ":" + (1 + source.substring(0, comments.start()).chars().filter(c -> c == '\n').count());
-            String text = comments.group().replaceAll("(?m)^\\s*(?:/\\*\\*|\\*/|\\*|//)|\\*/", "").strip();
+            String place = name + ":"
+                    + (1
+                            + source.substring(0, comments.start())
+                                    .chars()
+                                    .filter(c -> c == '\n')
+                                    .count());
+            String text = comments.group()
+                    .replaceAll("(?m)^\\s*(?:/\\*\\*|\\*/|\\*|//)|\\*/", "")
+                    .strip();
             if (comments.group().startsWith("/**")) {
                 String summary = SENTENCE_END.split(BLOCK_TAG.split(text)[0].strip())[0];
-                check(!BAD_SUMMARY.matcher(summary).matches(), place, "a summary starts with a verb or a noun", summary);
+                check(
+                        !BAD_SUMMARY.matcher(summary).matches(),
+                        place,
+                        "a summary starts with a verb or a noun",
+                        summary);
             }
             for (String part : BLOCK_TAG.split(text.replaceAll("(?m)^\\s*@(?:author|see).*", ""))) {
                 checkText(place, part.replaceAll("\\s+", " "), Integer.MAX_VALUE);
@@ -162,13 +186,19 @@ final class DocumentsTest {
         for (String sentence : SENTENCE_END.split(plain)) {
             int count = words(sentence);
             words += count;
-            check(count <= MAX_SENTENCE_WORDS, place, count + " words in a sentence, " + MAX_SENTENCE_WORDS + " at most", sentence);
+            check(
+                    count <= MAX_SENTENCE_WORDS,
+                    place,
+                    count + " words in a sentence, " + MAX_SENTENCE_WORDS + " at most",
+                    sentence);
         }
         check(words <= maxWords, place, words + " words in a paragraph, " + maxWords + " at most", plain);
     }
 
     private static int words(String text) {
-        return (int) Stream.of(text.strip().split("\\s+")).filter(word -> word.matches(".*\\w.*")).count();
+        return (int) Stream.of(text.strip().split("\\s+"))
+                .filter(word -> word.matches(".*\\w.*"))
+                .count();
     }
 
     private void checkWords(String place, String text) {
@@ -212,7 +242,8 @@ final class DocumentsTest {
 
     private static List<Path> modules(Path root) throws IOException {
         try (Stream<Path> entries = Files.list(root)) {
-            return entries.filter(entry -> Files.isDirectory(entry.resolve("src/main/java"))).toList();
+            return entries.filter(entry -> Files.isDirectory(entry.resolve("src/main/java")))
+                    .toList();
         }
     }
 

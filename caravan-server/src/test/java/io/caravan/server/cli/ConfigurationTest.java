@@ -291,7 +291,8 @@ class ConfigurationTest {
                         option.longestName(), option.defaultValue() == null ? "none" : option.defaultValue()));
         Map<String, String> documented = new TreeMap<>();
         Matcher row = Pattern.compile("(?m)^\\| `(--[a-z0-9-]+)` \\| `?([^`|]+?)`? \\|")
-                .matcher(Files.readString(Path.of("../docs/reference/configuration.md")).split("\n## ")[1]);
+                .matcher(Files.readString(Path.of("../docs/reference/configuration.md"))
+                        .split("\n## ")[1]);
         while (row.find()) {
             documented.put(row.group(1), row.group(2));
         }

@@ -55,7 +55,8 @@ class RecipesIT {
         "operate/monitoring.md, Recipes for a running server",
         "start.md,"
     })
-    void everyCommandOfTheOtherRecipesPrintsWhatTheDocumentSays(String page, @Nullable String section) throws Exception {
+    void everyCommandOfTheOtherRecipesPrintsWhatTheDocumentSays(String page, @Nullable String section)
+            throws Exception {
         run(page, section, false);
     }
 
