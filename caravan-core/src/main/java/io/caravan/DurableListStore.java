@@ -1,7 +1,7 @@
 package io.caravan;
 
+import io.caravan.engine.DedicatedThread;
 import io.caravan.engine.Engine;
-import io.caravan.engine.OwnThread;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
@@ -35,7 +35,7 @@ public interface DurableListStore extends ListStore {
      * @throws StoreIoException if the operating system reports an error
      */
     static DurableListStore open(StoreConfig config) {
-        return OwnThread.call(
+        return DedicatedThread.call(
                 "open " + config.directory(),
                 () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime));
     }
@@ -48,7 +48,7 @@ public interface DurableListStore extends ListStore {
      * @throws StoreDirectoryException if the directory contains no store
      */
     static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
-        return OwnThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
+        return DedicatedThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
     }
 
     /**
@@ -62,7 +62,7 @@ public interface DurableListStore extends ListStore {
      * @throws StoreIoException if the store changes faster than it can be read
      */
     static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
-        return OwnThread.call(
+        return DedicatedThread.call(
                 "verify " + directory, () -> Verifier.verifyWhileOpen(ReadOnlyStorage.of(directory), progress));
     }
 
@@ -75,7 +75,7 @@ public interface DurableListStore extends ListStore {
      *     the store still cannot be recovered; the copies are then complete
      */
     static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
-        return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
+        return DedicatedThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
     }
 
     /**
@@ -85,7 +85,7 @@ public interface DurableListStore extends ListStore {
      * @throws CorruptStoreException if cutting the log would not help
      */
     static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
-        return OwnThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
+        return DedicatedThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
     }
 
     /**
@@ -101,7 +101,7 @@ public interface DurableListStore extends ListStore {
      * @throws StoreLockedException if the store is open
      */
     static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
-        return OwnThread.call("salvage " + directory, () -> Salvager.salvage(directory, target, listener));
+        return DedicatedThread.call("salvage " + directory, () -> Salvager.salvage(directory, target, listener));
     }
 
     /**

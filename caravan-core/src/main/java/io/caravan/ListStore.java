@@ -1,7 +1,7 @@
 package io.caravan;
 
+import io.caravan.engine.DedicatedThread;
 import io.caravan.engine.Engine;
-import io.caravan.engine.OwnThread;
 import io.caravan.io.ArrayStorage;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -66,7 +66,7 @@ import org.jspecify.annotations.Nullable;
  * has no space except what a trim in progress will free. A thread that must never wait (an event loop, a callback) uses
  * {@link #tryWrite}, or checks {@link #writable()} first and registers an action with {@link #onWritable(Runnable)}.
  *
- * <p><b>Threading.</b> All methods are thread-safe. An interrupt of a thread inside any of them is harmless: channel
+ * <p><b>Scheduler.</b> All methods are thread-safe. An interrupt of a thread inside any of them is harmless: channel
  * I/O never runs on a caller's thread, and the interrupt status is preserved. The store's own threads ignore
  * interrupts, so a callback may set the interrupt status of its thread.
  *
@@ -99,7 +99,7 @@ public interface ListStore extends AutoCloseable {
      * @param config the directory is not touched; it only names the store in messages
      */
     static ListStore inMemory(StoreConfig config) {
-        return OwnThread.call(
+        return DedicatedThread.call(
                 "open a store in memory",
                 () -> Engine.open(config, new ArrayStorage(config.directory().toString()), System::nanoTime));
     }
@@ -322,7 +322,7 @@ public interface ListStore extends AutoCloseable {
     }
 
     /** A write group: consecutive writes, from {@link #group()} until the group is closed. */
-    interface Group extends AutoCloseable {
+    interface WriteGroup extends AutoCloseable {
 
         /**
          * Closes the group. May be called on any thread, regardless of the outcome of the writes. Idempotent; never
@@ -357,7 +357,7 @@ public interface ListStore extends AutoCloseable {
      * for the next. For callers that receive several writes together, such as an event loop:
      *
      * <pre>{@code
-     * try (ListStore.Group group = store.group()) {
+     * try (ListStore.WriteGroup group = store.group()) {
      *     changes.forEach(change -> store.append(change.id(), change.bytes(), change.callback()));
      * }
      * }</pre>
@@ -366,12 +366,12 @@ public interface ListStore extends AutoCloseable {
      * after that, an open group is ignored. A read or a {@link #flush()} of the group's writes does not wait for its
      * end. Never waits.
      */
-    default Group group() {
+    default WriteGroup group() {
         return () -> {};
     }
 
     /**
-     * Returns the stores that make up this one, by their numbers: only itself, except for a {@link GroupedStore}. Only
+     * Returns the stores that make up this one, by their numbers: only itself, except for a {@link ShardedStore}. Only
      * this store may close them.
      */
     default List<ListStore> groups() {

@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that stores nothing: it passes everything written to its files to a sink in pieces, and {@link ReplicaCopy}
+ * A storage that stores nothing: it passes everything written to its files to a sink in pieces, and {@link SnapshotInstaller}
  * writes the same files elsewhere. Files are written one after another, each by one thread, and never read.
  *
  * <p>A piece is little-endian. It starts with its kind, in one byte. The rest depends on the kind:

@@ -1,8 +1,8 @@
 package io.caravan;
 
+import io.caravan.engine.DedicatedThread;
 import io.caravan.engine.Engine;
-import io.caravan.engine.OwnThread;
-import io.caravan.engine.Threading;
+import io.caravan.engine.Scheduler;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import java.util.Objects;
  * <ul>
  *   <li>A follower replays the frames that the group has committed, in their order. Its log is identical to that of
  *       every other replica, byte for byte.
- *   <li>A leader is an ordinary store that first submits each frame to the group's {@link CommitLog}.
+ *   <li>A leader is an ordinary store that first submits each frame to the group's {@link FrameReplicator}.
  * </ul>
  *
  * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
@@ -51,13 +51,13 @@ public final class Replica implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a replica has durability PROCESS, as its group makes writes durable; was " + config.durability());
         }
-        return new Replica(OwnThread.call(
+        return new Replica(DedicatedThread.call(
                 "open " + config.directory(),
                 () -> Engine.openReplica(
                         config,
                         FileStorage.openOrCreate(config.directory()),
                         System::nanoTime,
-                        Threading.THREADS,
+                        Scheduler.THREADS,
                         storeId,
                         forcedLsn)));
     }
@@ -72,7 +72,8 @@ public final class Replica implements AutoCloseable {
      * @throws StoreDirectoryException if the directory contains no store
      */
     public static VerifyReport verify(Path directory, long forcedLsn, VerifyReport.Progress progress) {
-        return OwnThread.call("verify " + directory, () -> Verifier.verifyReplica(directory, forcedLsn, progress));
+        return DedicatedThread.call(
+                "verify " + directory, () -> Verifier.verifyReplica(directory, forcedLsn, progress));
     }
 
     /**
@@ -92,7 +93,7 @@ public final class Replica implements AutoCloseable {
      * Replays a frame that the group has committed. Returns once the frame has its place in the log. Its writes become
      * visible shortly afterwards, once the frame is written. Waits while the previous frame is being written.
      *
-     * @param frame header and records, as passed to {@link CommitLog#commit}
+     * @param frame header and records, as passed to {@link FrameReplicator#commit}
      * @return whether the frame was new; false if the replica already had it
      * @throws FrameRefusedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
      *     the contents: then the store has failed
@@ -115,7 +116,7 @@ public final class Replica implements AutoCloseable {
      * Makes the replica the group's leader, which accepts writes. Call it only after every committed frame has been
      * replayed.
      */
-    public void lead(CommitLog group) {
+    public void lead(FrameReplicator group) {
         engine.lead(Objects.requireNonNull(group, "group"));
     }
 
@@ -143,14 +144,14 @@ public final class Replica implements AutoCloseable {
 
     /**
      * Sends a copy of this replica's files while it is in use, as {@link DurableListStore#backup} makes one. The copy
-     * contains everything up to the LSN in the report, and nothing later. {@link ReplicaCopy} receives the pieces.
+     * contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller} receives the pieces.
      *
      * @throws StoreIoException if the receiver wants no further pieces, or the log has no space to grow during the copy
      * @throws StoreClosedException if the replica is closed during the copy
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
         Engine.checkMayWait("send");
-        return OwnThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces), progress));
+        return DedicatedThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces), progress));
     }
 
     /** Closes the store; see {@link DurableListStore#close()}. */

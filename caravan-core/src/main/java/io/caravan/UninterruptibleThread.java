@@ -6,7 +6,7 @@ package io.caravan;
  * listeners), which may restore an interrupt status that it has caught.
  *
  * <p>If an application's thread is of this class, it may make flushes itself; see {@link
- * ListStore.Group#closeAndFlush()}.
+ * ListStore.WriteGroup#closeAndFlush()}.
  */
 public class UninterruptibleThread extends Thread {
 

@@ -8,7 +8,7 @@ import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
-import io.caravan.engine.Threading;
+import io.caravan.engine.Scheduler;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
@@ -20,7 +20,7 @@ import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreMap;
 import io.caravan.testing.StoreMap.Area;
 import io.caravan.testing.StoreMap.Kind;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,7 +89,7 @@ class EveryByteTest {
     @BeforeAll
     static void closeAStore() throws Exception {
         MemoryStorage storage = new MemoryStorage();
-        try (Engine store = open(storage, Threading.THREADS)) {
+        try (Engine store = open(storage, Scheduler.THREADS)) {
             fill(store);
         }
         image = storage.image();
@@ -98,7 +98,7 @@ class EveryByteTest {
     }
 
     /** Segments as small as they may be for a value that takes more than a block. */
-    private static Engine open(MemoryStorage storage, Threading threads) throws IOException {
+    private static Engine open(MemoryStorage storage, Scheduler threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
                 .logBufferBytes(3 * Blocks.BLOCK_BYTES)
@@ -262,7 +262,7 @@ class EveryByteTest {
 
     private static void damageAnOpenStore(long seed) throws IOException {
         MemoryStorage storage = new MemoryStorage();
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (Engine store = open(storage, threads)) {
             fill(store);
             store.checkpoint();

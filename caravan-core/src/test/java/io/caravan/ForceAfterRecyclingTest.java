@@ -3,7 +3,7 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,7 +21,7 @@ class ForceAfterRecyclingTest {
     @Test
     void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws Exception {
         Path killed = work.resolve("killed");
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore store = threads.open(config(work.resolve("store")))) {
             fillSegments(store, 3);
             DirectoryImage.ofSettled(work.resolve("store"), threads).writeTo(killed);

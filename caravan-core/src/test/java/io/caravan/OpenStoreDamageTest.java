@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
@@ -28,7 +28,7 @@ class OpenStoreDamageTest {
 
     @BeforeEach
     void openWithFramesBehindACheckpoint() throws Exception {
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         store = threads.open(SmallStore.config(directory).build());
         append(store, 1, "a", "b", "c");
         append(store, 2, "x", "y");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,7 +98,7 @@ class RepairTest {
     /** The files as a kill would leave them. */
     private Path killedAfterAppends(int count) throws Exception {
         Path killed = work.resolve("killed");
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore store = threads.open(config(work.resolve("store")))) {
             for (int i = 0; i < count; i++) {
                 store.append(1, new byte[] {(byte) i}).join();

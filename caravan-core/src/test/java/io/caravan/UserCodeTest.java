@@ -94,7 +94,7 @@ class UserCodeTest {
             new UninterruptibleThread(
                             () -> {
                                 try {
-                                    ListStore.Group group = store.group();
+                                    ListStore.WriteGroup group = store.group();
                                     store.append(1, bytes("a"), doing(action));
                                     group.closeAndFlush();
                                     done.complete(null);

@@ -1,6 +1,6 @@
 package io.caravan.cluster;
 
-import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.cluster.AppliedIndex.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -59,11 +59,11 @@ public final class GroupMember implements AutoCloseable {
     private final AtomicLong calls = new AtomicLong();
     private final GroupStateMachine state;
     private final Membership membership;
-    private final Confirmations confirmations;
+    private final LeadershipConfirmations confirmations;
     /** The number of entries that this node has proposed and whose outcome it does not know yet. */
     private final AtomicInteger underWay = new AtomicInteger();
 
-    private final LeaderWatch watch;
+    private final ProgressMonitor watch;
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
@@ -82,11 +82,11 @@ public final class GroupMember implements AutoCloseable {
                                 : RaftStorage.StartupOption.FORMAT)
                 .build();
         this.membership = new Membership(config, server);
-        this.confirmations = new Confirmations(
+        this.confirmations = new LeadershipConfirmations(
                 config.self(),
                 this::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
-        this.watch = new LeaderWatch(
+        this.watch = new ProgressMonitor(
                 config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
     }
 
@@ -117,7 +117,8 @@ public final class GroupMember implements AutoCloseable {
     public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
         requireRightStart(config);
         if (config.start() == GroupConfig.Start.AGAIN) {
-            RaftMetaStart.prepare(config.raftDirectory().resolve(config.group().toString()), config.self());
+            RaftMetadataRepair.prepare(
+                    config.raftDirectory().resolve(config.group().toString()), config.self());
         }
         GroupMember member = new GroupMember(config, listener);
         try {
@@ -150,7 +151,7 @@ public final class GroupMember implements AutoCloseable {
             if (marks.isEmpty()) {
                 return DurableListStore.verify(store, progress);
             }
-            AppliedMark.Applied durable = new AppliedMark(marks.get()).durable();
+            AppliedIndex.Applied durable = new AppliedIndex(marks.get()).durable();
             return Replica.verify(store, durable == null ? 0 : durable.endLsn(), progress);
         }
     }
@@ -286,7 +287,7 @@ public final class GroupMember implements AutoCloseable {
      * @throws IOException if the change failed or its outcome is unknown, with the reason
      */
     public void add(Host host) throws IOException {
-        membership.make(new HostChange(null, host), this::answers);
+        membership.make(new MembershipChange(null, host), this::answers);
     }
 
     /**
@@ -297,14 +298,14 @@ public final class GroupMember implements AutoCloseable {
      *     it is the leader, or no majority would be reachable
      */
     public void remove(String host) throws IOException {
-        membership.make(new HostChange(host, null), this::answers);
+        membership.make(new MembershipChange(host, null), this::answers);
     }
 
     /**
      * Replaces a node that was stopped or lost by a new one; the same as {@link #add} and {@link #remove}, in one step.
      */
     public void replace(String host, Host by) throws IOException {
-        membership.make(new HostChange(host, by), this::answers);
+        membership.make(new MembershipChange(host, by), this::answers);
     }
 
     private boolean answers(String host) {

@@ -8,7 +8,7 @@ import io.caravan.Replica;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
-import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.cluster.AppliedIndex.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ final class GroupReplica {
     private static final long RETRY_MILLIS = 100;
 
     private final GroupConfig config;
-    private final AppliedMark mark;
+    private final AppliedIndex mark;
     private final Folders folders;
     private final BooleanSupplier closing;
     private volatile Replica replica;
@@ -38,7 +38,7 @@ final class GroupReplica {
      * @param closing whether to end retries
      * @throws StoreDirectoryException if the mark belongs to another store
      */
-    GroupReplica(GroupConfig config, AppliedMark mark, BooleanSupplier closing) throws IOException {
+    GroupReplica(GroupConfig config, AppliedIndex mark, BooleanSupplier closing) throws IOException {
         this.config = config;
         this.mark = mark;
         this.closing = closing;

@@ -2,7 +2,7 @@ package io.caravan.cluster;
 
 import io.caravan.CaravanException;
 import io.caravan.Replica;
-import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.cluster.AppliedIndex.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -64,22 +64,22 @@ final class GroupStateMachine extends BaseStateMachine {
     private final BiConsumer<byte[], Proposal> propose;
     private final BooleanSupplier givesWay;
     private final ExecutorService roles;
-    private final FileSender sender;
-    private final FileReceiver receiver;
+    private final SnapshotSender sender;
+    private final SnapshotReceiver receiver;
     private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
 
     // Set when Raft initializes this object, before any other call.
     private volatile @Nullable RaftView raft;
     private volatile @Nullable GroupReplica replica;
-    private volatile @Nullable AppliedMark mark;
+    private volatile @Nullable AppliedIndex mark;
     private volatile @Nullable SeenHosts seen;
-    private @Nullable RaftLogKeeper keeper;
+    private @Nullable RaftLogPurger keeper;
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
     /**
      * The term in which the replica leads, or null. Set under the lock, read without it by threads that end the term.
      */
-    private volatile @Nullable RaftCommitLog leading;
+    private volatile @Nullable RaftFrameReplicator leading;
 
     private volatile boolean closing;
     /** The thread that closes this node when it leaves; null while it participates. */
@@ -104,8 +104,8 @@ final class GroupStateMachine extends BaseStateMachine {
             thread.setDaemon(true);
             return thread;
         });
-        this.sender = new FileSender(config.self(), new OwnStore());
-        this.receiver = new FileReceiver(config, () -> closing, new OwnStore());
+        this.sender = new SnapshotSender(config.self(), new OwnStore());
+        this.receiver = new SnapshotReceiver(config, () -> closing, new OwnStore());
     }
 
     @Override
@@ -113,21 +113,21 @@ final class GroupStateMachine extends BaseStateMachine {
         super.initialize(server, group, storage);
         files.init(storage);
         raft = new RaftView(server, group);
-        AppliedMark known =
-                new AppliedMark(storage.getStorageDir().getStateMachineDir().toPath());
+        AppliedIndex known =
+                new AppliedIndex(storage.getStorageDir().getStateMachineDir().toPath());
         mark = known;
         seen = new SeenHosts(storage.getStorageDir().getStateMachineDir().toPath());
-        RaftLogStart.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
-        keeper = new RaftLogKeeper(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
+        RaftLogRepair.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
+        keeper = new RaftLogPurger(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
         replica = new GroupReplica(config, known, () -> closing);
         Applied durable = known.durable();
         if (durable != null) {
-            goOnBehind(durable);
+            resumeAfter(durable);
         }
         getLifeCycle().startAndTransition(() -> {});
     }
 
-    private void goOnBehind(Applied durable) {
+    private void resumeAfter(Applied durable) {
         setLastAppliedTermIndex(durable.entry());
         appliedLsn = durable.endLsn();
     }
@@ -139,7 +139,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     @Override
     public @Nullable SnapshotInfo getLatestSnapshot() {
-        AppliedMark known = mark;
+        AppliedIndex known = mark;
         return known == null ? null : known.told();
     }
 
@@ -178,7 +178,7 @@ final class GroupStateMachine extends BaseStateMachine {
     /** Applies an entry. Returns false if the replica leads, and must become a follower first. */
     private synchronized boolean applied(TermIndex place, @Nullable FrameEntry entry) {
         if (entry != null) {
-            RaftCommitLog term = leading;
+            RaftFrameReplicator term = leading;
             if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
@@ -237,7 +237,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private Applied markForced() throws IOException {
         initialized(replica).now().force();
         synchronized (this) {
-            AppliedMark known = initialized(mark);
+            AppliedIndex known = initialized(mark);
             known.forced(initialized(replica).now().forcedPosition());
             Applied durable = known.durable();
             if (durable == null) {
@@ -293,14 +293,14 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /** The store as the source of the files for other nodes, and as the target of theirs. */
-    private final class OwnStore implements FileSender.Source, FileReceiver.Target {
+    private final class OwnStore implements SnapshotSender.Source, SnapshotReceiver.Target {
         @Override
         public Replica replica() {
             return initialized(replica).now();
         }
 
         @Override
-        public Applied start(SentFiles copy) throws IOException {
+        public Applied start(OutgoingSnapshot copy) throws IOException {
             markForced();
             // One step for dropLog(), so that no entry is purged in between.
             synchronized (GroupStateMachine.this) {
@@ -349,7 +349,7 @@ final class GroupStateMachine extends BaseStateMachine {
     /** Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
-        goOnBehind(Objects.requireNonNull(initialized(mark).durable()));
+        resumeAfter(Objects.requireNonNull(initialized(mark).durable()));
         getLifeCycle().startAndTransition(() -> {});
     }
 
@@ -414,7 +414,7 @@ final class GroupStateMachine extends BaseStateMachine {
      * result has no effect: its frame has been committed, or its term is over.
      */
     void proposalFailed(Proposal proposal, Throwable problem) {
-        RaftCommitLog term = leading;
+        RaftFrameReplicator term = leading;
         if (term != null && term.waitsFor(proposal)) {
             resign("a frame was not committed: " + problem.getMessage());
         }
@@ -423,7 +423,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** Abandons the term. Does not take the lock, which may be held by a thread that this call unblocks. */
     private void resign(String why) {
-        RaftCommitLog term = leading;
+        RaftFrameReplicator term = leading;
         if (term != null) {
             term.abandon(new IOException(why));
             inTurn(this::becomeFollower);
@@ -455,7 +455,7 @@ final class GroupStateMachine extends BaseStateMachine {
                                 + appliedLsn + ", and its store ends at " + leader.position() + " now"));
                 return;
             }
-            RaftCommitLog term = new RaftCommitLog(propose, frame -> GroupReplica.entry(leader, frame));
+            RaftFrameReplicator term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
             leader.lead(term);
             leading = term;
         }
@@ -467,7 +467,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private synchronized void becomeFollower() {
-        RaftCommitLog term = leading;
+        RaftFrameReplicator term = leading;
         if (closing || term == null || !term.isAbandoned()) {
             return;
         }
@@ -573,7 +573,7 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public void close() throws IOException {
         closing = true;
-        RaftCommitLog term = leading;
+        RaftFrameReplicator term = leading;
         if (term != null) {
             term.abandon(new IOException("the host is closing"));
         }

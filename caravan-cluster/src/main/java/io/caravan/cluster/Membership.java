@@ -46,7 +46,7 @@ final class Membership {
     private final GroupConfig config;
     private final RaftServer server;
     private final RaftGroupId group;
-    private final AtomicReference<@Nullable HostChange> underWay = new AtomicReference<>();
+    private final AtomicReference<@Nullable MembershipChange> underWay = new AtomicReference<>();
 
     Membership(GroupConfig config, RaftServer server) {
         this.config = config;
@@ -108,7 +108,7 @@ final class Membership {
     }
 
     /** Returns the change that this node, the leader, is about to make. */
-    Optional<HostChange> underWay() {
+    Optional<MembershipChange> underWay() {
         return Optional.ofNullable(underWay.get());
     }
 
@@ -120,7 +120,7 @@ final class Membership {
      * @throws IllegalArgumentException if the change is invalid; nothing has changed
      * @throws IOException if the change failed, or its outcome is unknown
      */
-    void make(HostChange change, Predicate<String> reachable) throws IOException {
+    void make(MembershipChange change, Predicate<String> reachable) throws IOException {
         if (!division().getInfo().isLeader()) {
             throw new IOException("host " + config.self() + " does not lead: ask the one that does");
         }
@@ -161,7 +161,7 @@ final class Membership {
                 + " nothing has changed";
     }
 
-    private void set(HostChange change, List<RaftPeer> now) throws IOException {
+    private void set(MembershipChange change, List<RaftPeer> now) throws IOException {
         List<RaftPeer> next = new ArrayList<>(now);
         next.removeIf(peer -> peer.getId().toString().equals(change.leaving()));
         Host joining = change.joining();
@@ -240,7 +240,7 @@ final class Membership {
                 config.election().toMillis()));
     }
 
-    private static String why(HostChange change, IOException failure) {
+    private static String why(MembershipChange change, IOException failure) {
         if (failure instanceof ReconfigurationTimeoutException) {
             return doesNotAnswer(change.joining());
         }
@@ -265,7 +265,7 @@ final class Membership {
 
     /** Returns what another node reports about the group; empty if it does not respond, or is not in the group. */
     private static Optional<GroupInfoReply> ask(GroupConfig config, Host other) {
-        try (GroupInquiry inquiry = new GroupInquiry(config.group(), config.tls(), ANSWER)) {
+        try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
             return inquiry.reply(other);
         }
     }
@@ -311,7 +311,7 @@ final class Membership {
             if (other.id().equals(config.self())) {
                 continue;
             }
-            try (GroupInquiry inquiry = new GroupInquiry(config.group(), config.tls(), ANSWER)) {
+            try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
                 Optional<HostFacts> facts = inquiry.facts(other, config.self());
                 if (facts.isPresent()) {
                     requireFits(config, other, facts.get());

@@ -63,7 +63,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, ENTRY);
         RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY.getSize() + Long.BYTES));
         GrpcConfigKeys.Server.setLeaderOutstandingAppendsMax(properties, MESSAGES_ON_THE_WAY);
-        SizeInBytes segment = SizeInBytes.valueOf(RaftLogBound.segmentBytes(config.keptLogBytes()));
+        SizeInBytes segment = SizeInBytes.valueOf(RaftLogRetention.segmentBytes(config.keptLogBytes()));
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, segment);
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
@@ -81,8 +81,8 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
-        // RaftLogKeeper purges the log by complete segments; a node that lags behind it receives files through
-        // FileReceiver.
+        // RaftLogPurger purges the log by complete segments; a node that lags behind it receives files through
+        // SnapshotReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);

@@ -3,11 +3,11 @@
  * durable when a majority has it in its Raft log.
  *
  * <p>Start at {@link io.caravan.cluster.GroupMember}. The flusher of a leading store passes frames to
- * {@code RaftCommitLog}, which proposes each as one Raft entry. {@code GroupStateMachine} receives the committed
+ * {@code RaftFrameReplicator}, which proposes each as one Raft entry. {@code GroupStateMachine} receives the committed
  * entries on every node: on the leader it notifies the waiting flusher, on followers it replays the frame.
  *
- * <p>{@code RaftLogKeeper} purges the Raft log. A node that lacks purged entries receives the leader's files:
- * {@code FileSender} sends them, {@code FileReceiver} receives them. Raft itself (elections, its log, the network) is
+ * <p>{@code RaftLogPurger} purges the Raft log. A node that lacks purged entries receives the leader's files:
+ * {@code SnapshotSender} sends them, {@code SnapshotReceiver} receives them. Raft itself (elections, its log, the network) is
  * Apache Ratis.
  */
 @NullMarked

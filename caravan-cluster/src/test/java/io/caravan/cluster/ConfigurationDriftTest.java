@@ -112,10 +112,10 @@ final class ConfigurationDriftTest {
     void aHostOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
-            try (GroupInquiry inquiry = new GroupInquiry(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
+            try (LeaderLookup inquiry = new LeaderLookup(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
                 assertThat(inquiry.facts(group.hosts().get(0), "d")).isEmpty();
             }
-            try (GroupInquiry inquiry = new GroupInquiry(group.id(), null, Duration.ofSeconds(30))) {
+            try (LeaderLookup inquiry = new LeaderLookup(group.id(), null, Duration.ofSeconds(30))) {
                 assertThat(inquiry.facts(group.hosts().get(0), "d"))
                         .contains(new HostFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
             }

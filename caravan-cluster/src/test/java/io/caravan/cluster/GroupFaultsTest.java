@@ -154,7 +154,7 @@ final class GroupFaultsTest {
             group.awaitLeader();
             group.stop("a");
             // What the Raft log may have dropped, an older copy of the store lacks.
-            AppliedMark later = new AppliedMark(group.raftFiles("a").resolveSibling("sm"));
+            AppliedIndex later = new AppliedIndex(group.raftFiles("a").resolveSibling("sm"));
             later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
             later.forced(1L << 40);
             assertThatExceptionOfType(Exception.class)
@@ -200,7 +200,7 @@ final class GroupFaultsTest {
             // It cannot be elected before it has this one.
             group.append(LIST, "one more");
             delete(group.storeDirectory(host));
-            AppliedMark ahead = new AppliedMark(group.raftFiles(host).resolveSibling("sm"));
+            AppliedIndex ahead = new AppliedIndex(group.raftFiles(host).resolveSibling("sm"));
             ahead.applied(newest(group.raftFiles(host)), 1);
             ahead.forced(1);
             group.restart(host);
@@ -275,7 +275,7 @@ final class GroupFaultsTest {
     }
 
     private static boolean isBehind(long applied, Path mark) throws IOException {
-        AppliedMark.Applied durable = new AppliedMark(mark).durable();
+        AppliedIndex.Applied durable = new AppliedIndex(mark).durable();
         return durable != null && durable.getIndex() > applied;
     }
 
@@ -295,8 +295,8 @@ final class GroupFaultsTest {
             assertThat(faults(cut, raft)).as("of a store alone").isNotEmpty();
             Files.createDirectories(raft.resolve("group").resolve("sm"));
             assertThat(faults(cut, raft)).isEmpty();
-            AppliedMark mark = new AppliedMark(raft.resolve("group").resolve("sm"));
-            mark.replaced(new AppliedMark.Applied(TermIndex.valueOf(1, 100), 1L << 40));
+            AppliedIndex mark = new AppliedIndex(raft.resolve("group").resolve("sm"));
+            mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(1, 100), 1L << 40));
             assertThat(faults(cut, raft)).as("of one that was forced").isNotEmpty();
             assertThatTheOpenSegmentIsWrittenAnewAtAStart(group, host);
         }

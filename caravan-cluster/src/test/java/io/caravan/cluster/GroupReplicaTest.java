@@ -11,9 +11,9 @@ import io.caravan.BackupReport;
 import io.caravan.CorruptStoreException;
 import io.caravan.Durability;
 import io.caravan.Replica;
-import io.caravan.ReplicaCopy;
+import io.caravan.SnapshotInstaller;
 import io.caravan.StoreConfig;
-import io.caravan.cluster.AppliedMark.Applied;
+import io.caravan.cluster.AppliedIndex.Applied;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
@@ -44,7 +44,7 @@ final class GroupReplicaTest {
     Path directory;
 
     private GroupConfig config;
-    private AppliedMark mark;
+    private AppliedIndex mark;
     private Replica leader;
     private GroupReplica follower;
     /** What the leader has committed: each append is a frame, as the next one waits for it. */
@@ -56,7 +56,7 @@ final class GroupReplicaTest {
             config = group.config("a", GroupConfig.Start.CREATE);
         }
         Files.createDirectories(config.raftDirectory());
-        mark = new AppliedMark(config.raftDirectory());
+        mark = new AppliedIndex(config.raftDirectory());
         follower = new GroupReplica(config, mark, () -> false);
         leader = Replica.open(store("leader"), config.storeId(), 0);
         leader.lead(frame -> frames.add(copyOf(frame)));
@@ -87,7 +87,7 @@ final class GroupReplicaTest {
 
     private Path received(Replica from) throws IOException {
         Path folder = follower.beginIncoming();
-        try (ReplicaCopy copy = ReplicaCopy.begin(folder)) {
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(folder)) {
             from.send(copy::take, BackupReport.Progress.NONE);
             copy.finish();
         }
@@ -108,7 +108,7 @@ final class GroupReplicaTest {
         long end = leader.force();
         follower.install(received(leader), entry(end));
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
-        assertThat(new AppliedMark(config.raftDirectory()).durable()).isEqualTo(entry(end));
+        assertThat(new AppliedIndex(config.raftDirectory()).durable()).isEqualTo(entry(end));
         mark.applied(TermIndex.valueOf(3, 200), 100);
         mark.forced(end);
         assertThat(mark.durable()).isEqualTo(entry(end));
@@ -206,7 +206,7 @@ final class GroupReplicaTest {
         Path store = config.store().directory();
         Files.move(store, directory.resolve("before the cut"));
         files.writeTo(store);
-        return new GroupReplica(config, new AppliedMark(config.raftDirectory()), () -> false);
+        return new GroupReplica(config, new AppliedIndex(config.raftDirectory()), () -> false);
     }
 
     @Test

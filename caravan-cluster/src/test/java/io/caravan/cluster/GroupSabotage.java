@@ -6,27 +6,27 @@ import java.util.List;
 /** What must not be wrong in a group, wrong on purpose; the test that must notice it. */
 enum GroupSabotage {
     ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
-            RaftCommitLogTest.class,
+            RaftFrameReplicatorTest.class,
             "theStoreWaitsUntilTheGroupHasCommittedItsFrame",
-            new SourceEdit("cluster/RaftCommitLog", "        proposal.await();\n", "")),
+            new SourceEdit("cluster/RaftFrameReplicator", "        proposal.await();\n", "")),
     MAKES_WHAT_IS_NOT_COMMITTED(
-            RaftCommitLogTest.class,
+            RaftFrameReplicatorTest.class,
             "onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted",
             new SourceEdit(
-                    "cluster/RaftCommitLog",
+                    "cluster/RaftFrameReplicator",
                     "propose.accept(made, proposal);",
                     "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted); propose.accept(made, proposal);")),
     GOES_ON_WHEN_IT_WAS_REPLACED(
-            RaftCommitLogTest.class,
+            RaftFrameReplicatorTest.class,
             "nothingIsProposedWhenTheTermHasEnded",
             new SourceEdit(
-                    "cluster/RaftCommitLog",
+                    "cluster/RaftFrameReplicator",
                     "throw new IOException(\"this host leads its group no longer\", abandoned);",
                     "proposal.commit();")),
     ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
-            RaftCommitLogTest.class,
+            RaftFrameReplicatorTest.class,
             "whatWaitsWhenTheTermEndsFails",
-            new SourceEdit("cluster/RaftCommitLog", "pending.fail(why);", "pending.commit();")),
+            new SourceEdit("cluster/RaftFrameReplicator", "pending.fail(why);", "pending.commit();")),
     FORGETS_A_FRAME_AFTER_FILES(
             GroupReplicaTest.class,
             "theFramesAfterTheFilesAreReplayed",

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class GroupStateMachineTest {
     private final ByteBuffer frame = ByteBuffer.allocate(100);
     private final List<Proposal> proposed = new CopyOnWriteArrayList<>();
-    private final RaftCommitLog term =
-            new RaftCommitLog((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
+    private final RaftFrameReplicator term =
+            new RaftFrameReplicator((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
 
     @TempDir
     Path directory;
@@ -90,13 +90,14 @@ final class GroupStateMachineTest {
         }
     }
 
-    private static void setLeading(GroupStateMachine state, RaftCommitLog term) throws ReflectiveOperationException {
+    private static void setLeading(GroupStateMachine state, RaftFrameReplicator term)
+            throws ReflectiveOperationException {
         Field leading = GroupStateMachine.class.getDeclaredField("leading");
         leading.setAccessible(true);
         leading.set(state, term);
     }
 
-    private static void commit(RaftCommitLog term, ByteBuffer frame) {
+    private static void commit(RaftFrameReplicator term, ByteBuffer frame) {
         try {
             term.commit(frame);
         } catch (IOException lost) {

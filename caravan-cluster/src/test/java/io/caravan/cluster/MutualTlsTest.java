@@ -75,9 +75,9 @@ final class MutualTlsTest {
         }
     }
 
-    private static Optional<GroupInquiry.Answer> answer(
+    private static Optional<LeaderLookup.Answer> answer(
             GroupConfig group, GroupConfig.@Nullable Tls asking, Host asked) {
-        try (GroupInquiry inquiry = new GroupInquiry(group.group(), asking, Duration.ofSeconds(3))) {
+        try (LeaderLookup inquiry = new LeaderLookup(group.group(), asking, Duration.ofSeconds(3))) {
             return inquiry.ask(asked);
         }
     }

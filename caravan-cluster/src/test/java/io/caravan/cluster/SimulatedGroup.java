@@ -232,9 +232,9 @@ final class SimulatedGroup implements RaftModel.Network {
 
     private void work(SimulatedHost.Life life) {
         if (life.committing()) {
-            life.threading().stepInside();
+            life.scheduler().stepInside();
         } else if (!life.leads() || depth < MAX_DEPTH) {
-            life.threading().step();
+            life.scheduler().step();
         }
     }
 
@@ -258,7 +258,7 @@ final class SimulatedGroup implements RaftModel.Network {
             if (depth == 0) {
                 action.run();
             } else {
-                life.threading().asGuest(action);
+                life.scheduler().asGuest(action);
             }
         } catch (StoreFailedException failed) {
             if (life.leads() && !life.isAbandoned()) {
@@ -398,7 +398,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
         awaitAllAlike();
         for (SimulatedHost host : hosts) {
-            while (living(host).threading().step()) {
+            while (living(host).scheduler().step()) {
                 checkNoFailure();
             }
         }
@@ -446,7 +446,7 @@ final class SimulatedGroup implements RaftModel.Network {
         List<StoreContents> contents = new ArrayList<>();
         for (SimulatedHost host : hosts) {
             SimulatedHost.Life life = living(host);
-            while (life.threading().step()) {
+            while (life.scheduler().step()) {
                 checkNoFailure();
             }
             contents.add(StoreContents.of(life.engine()));

@@ -6,7 +6,7 @@ import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.simulator.SimulatedClock;
-import io.caravan.testing.simulator.SimulatedThreading;
+import io.caravan.testing.simulator.SimulatedScheduler;
 import io.caravan.testing.simulator.SimulationFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -82,10 +82,10 @@ final class SimulatedHost {
         private final CrashStorage ownDisk;
         private final SimulatedClock clock = new SimulatedClock();
         private final Deque<Mark> marks = new ArrayDeque<>();
-        private @Nullable SimulatedThreading threading;
+        private @Nullable SimulatedScheduler scheduler;
         private @Nullable Engine engine;
         private int applied = mark.entry();
-        private @Nullable RaftCommitLog leading;
+        private @Nullable RaftFrameReplicator leading;
         private long leadingTerm;
         /** Whether the store's flusher is in its commit log. */
         private boolean committing;
@@ -104,8 +104,8 @@ final class SimulatedHost {
         }
 
         private void open() {
-            SimulatedThreading threads = new SimulatedThreading(random, clock);
-            threading = threads;
+            SimulatedScheduler threads = new SimulatedScheduler(random, clock);
+            scheduler = threads;
             try {
                 engine = openAt(ownDisk, clock, threads);
             } catch (IOException | CaravanException refused) {
@@ -147,11 +147,11 @@ final class SimulatedHost {
             return engine;
         }
 
-        SimulatedThreading threading() {
-            if (threading == null) {
+        SimulatedScheduler scheduler() {
+            if (scheduler == null) {
                 throw new IllegalStateException(SimulatedHost.this + " has no store");
             }
-            return threading;
+            return scheduler;
         }
 
         /** Ends the process now, by a kill or with the host's power. */
@@ -184,7 +184,7 @@ final class SimulatedHost {
             group.countCut();
             try {
                 SimulatedClock other = new SimulatedClock();
-                Engine copy = openAt(remains, other, new SimulatedThreading(random.split(), other));
+                Engine copy = openAt(remains, other, new SimulatedScheduler(random.split(), other));
                 for (int index = mark.entry() + 1; index <= applied; index++) {
                     RaftModel.Entry entry = raft.entry(index);
                     if (entry.hasFrame()) {
@@ -198,7 +198,7 @@ final class SimulatedHost {
             }
         }
 
-        private Engine openAt(CrashStorage remains, SimulatedClock time, SimulatedThreading threads)
+        private Engine openAt(CrashStorage remains, SimulatedClock time, SimulatedScheduler threads)
                 throws IOException {
             Engine opened = Engine.openReplica(group.config(id), remains, time, threads, STORE_ID, mark.endLsn());
             if (!over() && opened.position() < mark.endLsn()) {
@@ -210,7 +210,7 @@ final class SimulatedHost {
 
         /** After a message, or when this host gave up: a term may be over. */
         void noticeRole() {
-            RaftCommitLog term = leading;
+            RaftFrameReplicator term = leading;
             boolean over = !raft.leads() || raft.term() != leadingTerm;
             if (term != null && over) {
                 if (waiting && group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST) {
@@ -223,7 +223,7 @@ final class SimulatedHost {
         /** Changes roles when it is time, or applies an entry. Returns whether there was something to do. */
         boolean goOn() {
             noticeRole();
-            RaftCommitLog term = leading;
+            RaftFrameReplicator term = leading;
             if (term != null && term.isAbandoned()) {
                 return !committing && follow(term);
             }
@@ -241,14 +241,14 @@ final class SimulatedHost {
         }
 
         private void lead() {
-            leading = new RaftCommitLog(
+            leading = new RaftFrameReplicator(
                     this::propose, frame -> new FrameEntry(frame, engine().logSegmentBytes()).encode());
             leadingTerm = raft.term();
             engine().lead(leading);
         }
 
         /** What the store accepted and the group did not commit goes with its memory. */
-        private boolean follow(RaftCommitLog term) {
+        private boolean follow(RaftFrameReplicator term) {
             leading = null;
             try {
                 engine().close();
@@ -332,7 +332,7 @@ final class SimulatedHost {
             }
         }
 
-        private void await(RaftCommitLog term) {
+        private void await(RaftFrameReplicator term) {
             int steps = 0;
             while (waiting && !term.isAbandoned() && !over()) {
                 if (group.lie() == SimulatedGroup.Lie.ACKNOWLEDGES_AT_THE_LEADERS_FORCE) {

@@ -23,7 +23,7 @@ final class TermInterleavings {
     private final List<ByteBuffer> group = new ArrayList<>();
 
     private final List<Long> acknowledged = new ArrayList<>();
-    private final RaftCommitLog term = new RaftCommitLog(this::propose, StoreCalls::copyOf);
+    private final RaftFrameReplicator term = new RaftFrameReplicator(this::propose, StoreCalls::copyOf);
     private int applied;
     private int appliedHere;
     private boolean over;

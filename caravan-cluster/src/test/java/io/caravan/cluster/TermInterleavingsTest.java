@@ -21,7 +21,8 @@ final class TermInterleavingsTest {
     Path folder;
 
     private Exploration exploration(SourceEdit... edits) throws Exception {
-        return new Exploration(TermInterleavings.class, List.of(edits), folder, RaftCommitLog.class, Proposal.class);
+        return new Exploration(
+                TermInterleavings.class, List.of(edits), folder, RaftFrameReplicator.class, Proposal.class);
     }
 
     @Test
@@ -44,8 +45,8 @@ final class TermInterleavingsTest {
     }
 
     private void assertFound(String from, String to) throws Exception {
-        String found =
-                exploration(new SourceEdit("cluster/RaftCommitLog", from, to)).firstFailure(1, 5_000);
+        String found = exploration(new SourceEdit("cluster/RaftFrameReplicator", from, to))
+                .firstFailure(1, 5_000);
         assertThat(found).isNotNull();
         System.out.println("found with " + found);
     }

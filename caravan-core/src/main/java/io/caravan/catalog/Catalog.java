@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * append and a concurrent deletion run in one of two orders, and never leave a list without a name. Store callbacks
  * take none of these locks.
  *
- * <p><b>Shards.</b> In a {@link io.caravan.GroupedStore} a document is in the shard that its name determines, with its
+ * <p><b>Shards.</b> In a {@link io.caravan.ShardedStore} a document is in the shard that its name determines, with its
  * list and its entries. Each shard has its own list of entries, and an edit affects only one shard.
  *
  * <p>The lists with ids from 1 on belong to the catalog's documents, and must be written only through it. All other

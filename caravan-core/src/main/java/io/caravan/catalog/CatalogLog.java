@@ -52,11 +52,11 @@ final class CatalogLog {
     private final ReentrantLock lock = new ReentrantLock();
     private final int groups;
     private final AtomicLong nextId;
-    /** Guarded by the lock. */
+    /** CallbackRunner by the lock. */
     private final EntryOrder order = new EntryOrder();
-    /** Guarded by the lock. */
+    /** CallbackRunner by the lock. */
     private long firstSequence;
-    /** Guarded by the lock. */
+    /** CallbackRunner by the lock. */
     private long nextSequence;
 
     /**
@@ -73,7 +73,7 @@ final class CatalogLog {
     }
 
     /**
-     * Returns an id that was never assigned before, for a list in the log's shard; see {@link io.caravan.GroupedStore}.
+     * Returns an id that was never assigned before, for a list in the log's shard; see {@link io.caravan.ShardedStore}.
      */
     long newId() {
         return nextId.getAndAdd(groups);

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
 
-    private final StoreParts parts;
+    private final StoreComponents parts;
     private final Storage from;
     private final Storage to;
     private final BackupReport.Progress progress;
@@ -40,7 +40,7 @@ public final class Backup {
     private long copied;
     private long total;
 
-    Backup(StoreParts parts, Storage to, BackupReport.Progress progress) {
+    Backup(StoreComponents parts, Storage to, BackupReport.Progress progress) {
         this.parts = parts;
         this.from = parts.state.storage;
         this.to = to;
@@ -167,7 +167,7 @@ public final class Backup {
 
     /** Fails if the log cannot grow, because the log segments that the backup keeps may be the space it needs. */
     private void requireLogSpace() throws IOException {
-        if (parts.provisioner.logStarved()) {
+        if (parts.provisioner.isLogOutOfSpace()) {
             throw new IOException("the log cannot grow (" + parts.provisioner.logProblem()
                     + "), and the backup holds parts of it back; free disk space, and begin the backup again");
         }

@@ -40,10 +40,10 @@ final class Checkpointer {
     private final Provisioner provisioner;
     private final Consumer<Throwable> failStore;
 
-    /** Pending tasks. Guarded by the store's lock. */
+    /** Pending tasks. CallbackRunner by the store's lock. */
     private final Deque<Request> requests = new ArrayDeque<>();
 
-    /** Whether the worker has stopped, so that no request will run. Guarded by the store's lock. */
+    /** Whether the worker has stopped, so that no request will run. CallbackRunner by the store's lock. */
     private boolean stopped;
 
     private volatile long dueAtLsn;
@@ -179,7 +179,8 @@ final class Checkpointer {
         return lastAttemptFailed
                 || position >= dueAtLsn
                 || checkpoints.wanted()
-                || provisioner.logStarved() && (latestStart > provisioner.neededLogSegment() || checkpoints.makeRoom());
+                || provisioner.isLogOutOfSpace()
+                        && (latestStart > provisioner.neededLogSegment() || checkpoints.makeRoom());
     }
 
     /** Returns the approximate number of log bytes that a recovery would replay. */
@@ -197,11 +198,11 @@ final class Checkpointer {
         long startNanos = state.nowNanos();
         try {
             checkpoints.publish();
-        } catch (Tenuring.ForceFailed failed) {
+        } catch (LogEvacuation.ForceFailed failed) {
             countFailure();
             failStore.accept(failed.getCause());
             throw Objects.requireNonNull(state.failure());
-        } catch (Tenuring.Unreadable kept) {
+        } catch (LogEvacuation.Unreadable kept) {
             countFailure();
             retryNanos = unreadable ? Math.min(2 * retryNanos, MAX_RETRY_NANOS) : RETRY_NANOS;
             unreadable = true;

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  * <ol>
  *   <li>Note where replay will start: at the first frame that is not sealed yet.
  *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync it
- *     ({@link Tenuring}).
+ *     ({@link LogEvacuation}).
  *   <li>Freeze the index, holding the lock for a moment, and write it without the lock.
  *   <li>Wait until the log is fsynced up to the LSN at which the index was frozen.
  *   <li>Fsync the file, rename it, and fsync the directory.
@@ -38,12 +38,12 @@ final class Checkpoints {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final HeapSpace space;
     private final Provisioner provisioner;
     private final DiskReserve reserve;
     private final Consumer<IOException> logForceFailed;
-    private final Tenuring tenuring;
+    private final LogEvacuation tenuring;
     private final long[] slice = new long[SLICE_LONGS];
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
@@ -54,7 +54,7 @@ final class Checkpoints {
     Checkpoints(
             StoreState state,
             CommitQueue queue,
-            FlushDemand demand,
+            FlushScheduler demand,
             HeapSpace space,
             Provisioner provisioner,
             DiskReserve reserve,
@@ -67,7 +67,7 @@ final class Checkpoints {
         this.provisioner = provisioner;
         this.reserve = reserve;
         this.logForceFailed = logForceFailed;
-        this.tenuring = new Tenuring(state, queue, space, reserve);
+        this.tenuring = new LogEvacuation(state, queue, space, reserve);
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
@@ -101,13 +101,13 @@ final class Checkpoints {
 
     /** Whether a write waits for the next checkpoint. */
     boolean wanted() {
-        return space.wantsCheckpoint();
+        return space.needsCheckpoint();
     }
 
     /**
      * Fsyncs the log, then writes and publishes a checkpoint.
      *
-     * @throws Tenuring.ForceFailed if the fsync of the heap fails
+     * @throws LogEvacuation.ForceFailed if the fsync of the heap fails
      * @throws StoreFailedException if the fsync of the log fails, or if the store failed earlier and its index is
      *     therefore not trustworthy
      */
@@ -120,7 +120,7 @@ final class Checkpoints {
         state.locked(space::checkpointBegins);
         try {
             publishNext();
-        } catch (Tenuring.Unreadable kept) {
+        } catch (LogEvacuation.Unreadable kept) {
             // Waiting writes are not affected: freed space is available again, and every readable survivor has moved.
             throw kept;
         } catch (IOException | RuntimeException failed) {
@@ -138,9 +138,9 @@ final class Checkpoints {
         Start start = whereSpaceIs(begun);
         try {
             tenuring.tenure(start.lsn());
-        } catch (Tenuring.ForceFailed failed) {
+        } catch (LogEvacuation.ForceFailed failed) {
             throw failed;
-        } catch (Tenuring.Unreadable kept) {
+        } catch (LogEvacuation.Unreadable kept) {
             provisioner.logKept(kept);
             if (state.locked(space::hasFreed)) {
                 writeAndPublish(atLastStart(begun));

@@ -153,7 +153,7 @@ final class Commit {
     void acknowledge() {
         while (notified < count) {
             int next = notified++;
-            Guarded.success(callbacks[next], sequences[next]);
+            CallbackRunner.success(callbacks[next], sequences[next]);
         }
     }
 
@@ -161,7 +161,7 @@ final class Commit {
     void fail(StoreFailedException problem) {
         while (notified < count) {
             int next = notified++;
-            Guarded.failure(callbacks[next], problem);
+            CallbackRunner.failure(callbacks[next], problem);
         }
     }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two commits that alternate: writers fill the active one under the store's lock while a flush writes the other. A
  * flush begins by replacing the active commit with the spare one, so a second flush cannot begin until it ends.
- * {@link FlushDemand} decides when.
+ * {@link FlushScheduler} decides when.
  *
  * <p>Also the tail of the log. A frame is placed just before its first record is added: after the previous frame, or at
  * the start of the next segment if the record would not fit.
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommitQueue {
     private final StoreState state;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final Provisioner provisioner;
     private final LogGeometry geometry;
 
@@ -34,7 +34,7 @@ final class CommitQueue {
 
     private long lastSealedLsn;
 
-    CommitQueue(StoreState state, FlushDemand demand, Provisioner provisioner, LogScanner.End end, Commit spare) {
+    CommitQueue(StoreState state, FlushScheduler demand, Provisioner provisioner, LogScanner.End end, Commit spare) {
         this.state = state;
         this.demand = demand;
         this.provisioner = provisioner;
@@ -113,7 +113,7 @@ final class CommitQueue {
         long segment = geometry.segmentOf(lsn);
         boolean needsNext = !releases && !geometry.isInFront(lsn);
         if (provisioner.lastReadySegment() < (needsNext ? segment + 1 : segment)) {
-            if (provisioner.logStarved()) {
+            if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
                         + provisioner.logProblem() + "; " + Remedy.of(provisioner.logProblem())
                         + "; appends resume by themselves");
@@ -226,6 +226,6 @@ final class CommitQueue {
     /** Whether a write would most likely find space in the log, or be rejected, without waiting. */
     boolean writable() {
         return active.roomy()
-                && (provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.logStarved());
+                && (provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.isLogOutOfSpace());
     }
 }

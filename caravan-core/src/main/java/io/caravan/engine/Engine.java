@@ -1,9 +1,9 @@
 package io.caravan.engine;
 
 import io.caravan.BackupReport;
-import io.caravan.CommitLog;
 import io.caravan.DurableListStore;
 import io.caravan.EntryStream;
+import io.caravan.FrameReplicator;
 import io.caravan.ListInfo;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The durable store. Each operation is one call to {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
 public final class Engine implements DurableListStore {
-    final StoreParts parts;
+    final StoreComponents parts;
     private final StoreState state;
     private final WritePath writes;
     private final ReadPath reads;
 
-    private Engine(StoreParts parts) {
+    private Engine(StoreComponents parts) {
         this.parts = parts;
         this.state = parts.state;
         this.writes = parts.writes;
@@ -43,13 +43,13 @@ public final class Engine implements DurableListStore {
 
     /** Opens or creates the store in the storage. The engine then owns the storage. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock) throws IOException {
-        return open(config, storage, clock, Threading.THREADS);
+        return open(config, storage, clock, Scheduler.THREADS);
     }
 
     /** Opens or creates the store in the storage, with the caller's threads and waiting. */
-    public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
+    public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler)
             throws IOException {
-        return open(config, storage, clock, threading, OptionalLong.empty(), OptionalLong.empty());
+        return open(config, storage, clock, scheduler, OptionalLong.empty(), OptionalLong.empty());
     }
 
     /**
@@ -58,21 +58,21 @@ public final class Engine implements DurableListStore {
      * @param forcedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
      */
     public static Engine openReplica(
-            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, long storeId, long forcedLsn)
+            StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler, long storeId, long forcedLsn)
             throws IOException {
-        return open(config, storage, clock, threading, OptionalLong.of(storeId), OptionalLong.of(forcedLsn));
+        return open(config, storage, clock, scheduler, OptionalLong.of(storeId), OptionalLong.of(forcedLsn));
     }
 
     private static Engine open(
             StoreConfig config,
             Storage storage,
             LongSupplier clock,
-            Threading threading,
+            Scheduler scheduler,
             OptionalLong replicaOf,
             OptionalLong forcedLsn)
             throws IOException {
         try {
-            StoreParts parts = recover(config, storage, clock, threading, replicaOf, forcedLsn);
+            StoreComponents parts = recover(config, storage, clock, scheduler, replicaOf, forcedLsn);
             try {
                 parts.state.follow(replicaOf.isPresent());
                 parts.start();
@@ -87,18 +87,18 @@ public final class Engine implements DurableListStore {
         }
     }
 
-    private static StoreParts recover(
+    private static StoreComponents recover(
             StoreConfig config,
             Storage storage,
             LongSupplier clock,
-            Threading threading,
+            Scheduler scheduler,
             OptionalLong storeId,
             OptionalLong forcedLsn)
             throws IOException {
         Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, forcedLsn);
         if (recovery.nothingToOpen()) {
             recovery.tidying().tidyNothing();
-            StoreFactory.create(storage, config, storeId.orElseGet(threading::newStoreId));
+            StoreFactory.create(storage, config, storeId.orElseGet(scheduler::newStoreId));
             recovery = recovery.ofCreated();
         }
         Recovered recovered = recovery.recover();
@@ -111,7 +111,7 @@ public final class Engine implements DurableListStore {
             }
             StoreFactory.checkFits(config, recovered.newest());
             recovery.tidying().tidy(recovered);
-            return new StoreParts(config, storage, recovered, clock, threading);
+            return new StoreComponents(config, storage, recovered, clock, scheduler);
         } catch (IOException | RuntimeException | Error failed) {
             recovered.close();
             throw failed;
@@ -208,7 +208,7 @@ public final class Engine implements DurableListStore {
     }
 
     @Override
-    public Group group() {
+    public WriteGroup group() {
         return parts.flusher.openGroup();
     }
 
@@ -268,7 +268,7 @@ public final class Engine implements DurableListStore {
     }
 
     /** Accepts writes from now on, and commits their frames to the group. */
-    public void lead(CommitLog group) {
+    public void lead(FrameReplicator group) {
         flush();
         parts.flusher.commitTo(group);
         state.follow(false);
@@ -299,7 +299,7 @@ public final class Engine implements DurableListStore {
     @Override
     public BackupReport backup(Path target, BackupReport.Progress progress) {
         StoreState.checkMayWait("backup");
-        return OwnThread.call("back up to " + target, () -> {
+        return DedicatedThread.call("back up to " + target, () -> {
             try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
                 BackupReport report = backup(folder.storage(), progress);
                 folder.publish();

@@ -1,7 +1,7 @@
 package io.caravan.engine;
 
-import io.caravan.CommitLog;
 import io.caravan.Durability;
+import io.caravan.FrameReplicator;
 import io.caravan.ListStore;
 import io.caravan.StoreFailedException;
 import io.caravan.wal.LogBuffer;
@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes commits from the queue one by one. It waits as the policy says, and commits the frame to the store's
- * replication group, if it has one ({@link CommitLog}). It writes and fsyncs the frame, acknowledges the writes, and
+ * replication group, if it has one ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the writes, and
  * publishes the committed position, for which readers wait. The next commit fills in the meantime.
  *
  * <p>A flush is begun and ended under the store's lock. In between, one thread owns it: the flusher's, or that of a
- * writer that {@linkplain ListStore.Group#closeAndFlush() flushes itself}. The first failure of a write or fsync is
+ * writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a write or fsync is
  * final. It is never retried, because the operating system may have dropped the pages that it could not write (Rebello
  * et al., "Can Applications Recover from fsync Failures?", ATC 2020).
  */
@@ -37,7 +37,7 @@ final class Flusher {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final HeapSpace space;
     private final Writability writability;
     private final LogWriter writer;
@@ -45,12 +45,12 @@ final class Flusher {
     private final FlushDelay delay;
     private final PreciseSleeper sleeper;
     private final Runnable afterFlush;
-    private volatile CommitLog commitLog = CommitLog.LOCAL;
+    private volatile FrameReplicator commitLog = FrameReplicator.LOCAL;
 
     Flusher(
             StoreState state,
             CommitQueue queue,
-            FlushDemand demand,
+            FlushScheduler demand,
             HeapSpace space,
             Writability writability,
             LogScanner.End end,
@@ -107,11 +107,11 @@ final class Flusher {
     }
 
     /** Opens a write group; see {@link ListStore#group()}. */
-    ListStore.Group openGroup() {
+    ListStore.WriteGroup openGroup() {
         return new OpenGroup(state.locked(demand::openGroup));
     }
 
-    private final class OpenGroup implements ListStore.Group {
+    private final class OpenGroup implements ListStore.WriteGroup {
         private final long generation;
         private boolean closed;
 
@@ -126,9 +126,9 @@ final class Flusher {
 
         @Override
         public void closeAndFlush() {
-            Commit begun = close(state.threading.mayTouchFiles());
+            Commit begun = close(state.scheduler.mayTouchFiles());
             if (begun != null) {
-                state.threading.doInstead(() -> flush(begun));
+                state.scheduler.doInstead(() -> flush(begun));
             }
         }
 
@@ -152,7 +152,7 @@ final class Flusher {
         return !queue.flushing()
                 && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
                 && state.takesWrites()
-                && commitLog == CommitLog.LOCAL
+                && commitLog == FrameReplicator.LOCAL
                 && queue.active().delayNanos(delay) == 0
                 && delay.quick();
     }
@@ -251,13 +251,13 @@ final class Flusher {
 
     /** Whether the store has no replication group, which would hold the frames that its own log may lose. */
     private boolean alone() {
-        return commitLog == CommitLog.LOCAL && !state.follows();
+        return commitLog == FrameReplicator.LOCAL && !state.follows();
     }
 
     /**
      * Replicates the frames through this log, starting with the next one. Called when every frame so far is written.
      */
-    void commitTo(CommitLog log) {
+    void commitTo(FrameReplicator log) {
         commitLog = log;
     }
 

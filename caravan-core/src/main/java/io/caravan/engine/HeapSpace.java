@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A trimmed region is freed only when the trim is fsynced and no reader pins it. Data that a crash could restore is
  * therefore never counted as free, and no region is overwritten while it is read. The place is reused only after the
- * next checkpoint; see {@link FreedPlaces}.
+ * next checkpoint; see {@link PendingFrees}.
  */
 final class HeapSpace {
     /** Number of regions freed at a time, which takes well under a tenth of a millisecond under the lock. */
     private static final int SLICE = 256;
 
     private final StoreState state;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
@@ -32,7 +32,7 @@ final class HeapSpace {
      */
     private final LongQueue reclaims = new LongQueue();
 
-    private final FreedPlaces freed;
+    private final PendingFrees freed;
     private int segments;
     /** Bytes of each segment that have disk space, from its first address, and so belong to the heap. */
     private int[] filled;
@@ -49,7 +49,7 @@ final class HeapSpace {
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
 
-    HeapSpace(StoreState state, FlushDemand demand, FreedPlaces freed) {
+    HeapSpace(StoreState state, FlushScheduler demand, PendingFrees freed) {
         this.state = state;
         this.demand = demand;
         this.freed = freed;
@@ -77,7 +77,7 @@ final class HeapSpace {
             return true;
         }
         if (reclaimSlice()) {
-            state.letOthersIn();
+            state.yieldLock();
         } else {
             makeRoom(bytes, mayWait);
         }
@@ -234,7 +234,7 @@ final class HeapSpace {
     }
 
     /** Whether a write waits for the next checkpoint, because the places freed since the last one would suffice. */
-    boolean wantsCheckpoint() {
+    boolean needsCheckpoint() {
         return checkpointWanted;
     }
 

@@ -16,7 +16,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
 
     private final ListIndex index = new ListIndex();
-    private final FreedPlaces freed = new FreedPlaces();
+    private final PendingFrees freed = new PendingFrees();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     private int partition;
@@ -30,7 +30,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     /** Returns the places of the checkpoint's entries that replayed records have removed. */
-    FreedPlaces freed() {
+    PendingFrees freed() {
         return freed;
     }
 

@@ -27,7 +27,7 @@ final class OpenVerification {
     private static final long DONE = -2;
 
     private final Engine engine;
-    private final StoreParts parts;
+    private final StoreComponents parts;
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
     private int checkpoints;
@@ -36,7 +36,7 @@ final class OpenVerification {
     private long entries;
     private long bytes;
 
-    OpenVerification(Engine engine, StoreParts parts, VerifyReport.Progress progress) {
+    OpenVerification(Engine engine, StoreComponents parts, VerifyReport.Progress progress) {
         this.engine = engine;
         this.parts = parts;
         this.progress = new PacedProgress(progress);

@@ -54,7 +54,7 @@ final class PressureWatch {
     private void notifyListener(double used, double fragmentation) {
         HeapPressureListener notified = listener;
         if (notified != null) {
-            Guarded.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
+            CallbackRunner.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
         }
     }
 }

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
- * removes segments, so they need no coordination. If the disk has no space, it reports that ({@link #logStarved()}) and
+ * removes segments, so they need no coordination. If the disk has no space, it reports that ({@link #isLogOutOfSpace()}) and
  * retries until it has.
  */
 final class Provisioner {
@@ -27,7 +27,7 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** Leases of backups on files. Guarded by itself. */
+    /** Leases of backups on files. CallbackRunner by itself. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
@@ -67,7 +67,7 @@ final class Provisioner {
         return lastReadySegment;
     }
 
-    boolean logStarved() {
+    boolean isLogOutOfSpace() {
         return logProblem != null;
     }
 
@@ -148,7 +148,7 @@ final class Provisioner {
             }
         }
         signalChange();
-        if (!logStarved()) {
+        if (!isLogOutOfSpace()) {
             return Worker.UNTIL_WOKEN;
         }
         // A checkpoint may free log segments.

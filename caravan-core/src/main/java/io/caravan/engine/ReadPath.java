@@ -39,7 +39,7 @@ final class ReadPath {
     private final ListChanges changes;
     private final HeapFile heapFile;
     private final Values values;
-    private final LsnGate committed;
+    private final LsnWatermark committed;
 
     ReadPath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
         this.state = state;

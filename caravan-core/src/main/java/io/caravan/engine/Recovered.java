@@ -34,7 +34,7 @@ public record Recovered(
         HeapFile heapFile,
         ListIndex index,
         IndexedHeap heap,
-        FreedPlaces freed,
+        PendingFrees freed,
         Set<RecoveryCase> cases)
         implements AutoCloseable {
 

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. It refuses to open a store
- * before it writes anything, and it never writes a value. {@code Tidying} then removes the files that the decision
+ * before it writes anything, and it never writes a value. {@code RecoveryCleanup} then removes the files that the decision
  * found to be meaningless.
  */
 public final class Recovery {
@@ -179,7 +179,7 @@ public final class Recovery {
             HeapFile heapFile,
             ListIndex index,
             IndexedHeap heap,
-            FreedPlaces freed) {}
+            PendingFrees freed) {}
 
     private Recovered recovered(Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment) {
         return new Recovered(
@@ -374,7 +374,7 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, FreedPlaces freed, HeapFile heapFile) {
+    private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
         // A store must open in the JVM memory in which it ran: this takes at most a byte an entry in addition to the
         // index.
@@ -395,7 +395,7 @@ public final class Recovery {
     }
 
     /** Returns the operation that carries out the decision. */
-    Tidying tidying() {
-        return new Tidying(storage, files);
+    RecoveryCleanup tidying() {
+        return new RecoveryCleanup(storage, files);
     }
 }

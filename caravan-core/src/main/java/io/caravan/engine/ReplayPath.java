@@ -22,14 +22,14 @@ import java.nio.ByteOrder;
 final class ReplayPath {
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    /** The frame that the next one must follow. Guarded by the store's lock. */
+    /** The frame that the next one must follow. CallbackRunner by the store's lock. */
     private FrameLayout.Link last;
 
-    ReplayPath(StoreState state, CommitQueue queue, FlushDemand demand, ListChanges changes, FrameLayout.Link last) {
+    ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;

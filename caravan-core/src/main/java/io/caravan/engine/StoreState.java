@@ -39,23 +39,23 @@ final class StoreState {
     final LogGeometry geometry;
     final HeapFile heapFile;
     final Wakes wakes;
-    final Threading threading;
+    final Scheduler scheduler;
 
     /** The position up to which the log is fsynced. */
-    final LsnGate forced;
+    final LsnWatermark forced;
     /** The position up to which it is committed: as durable as the store's durability level requires. */
-    final LsnGate committed;
+    final LsnWatermark committed;
 
     final StoreLock lock;
     final Condition changed;
 
-    /** Guarded by {@link #lock}. */
+    /** CallbackRunner by {@link #lock}. */
     final ListIndex index;
 
-    /** Guarded by {@link #lock}. */
+    /** CallbackRunner by {@link #lock}. */
     final IndexedHeap heap;
 
-    /** Guarded by {@link #lock}. */
+    /** CallbackRunner by {@link #lock}. */
     final Counters counters;
 
     private final LongSupplier clock;
@@ -72,7 +72,7 @@ final class StoreState {
             Storage storage,
             Recovered recovered,
             LongSupplier clock,
-            Threading threading,
+            Scheduler scheduler,
             Wakes wakes) {
         this.config = config;
         this.storage = storage;
@@ -83,12 +83,12 @@ final class StoreState {
         this.index = recovered.index();
         this.heap = recovered.heap();
         this.clock = clock;
-        this.threading = threading;
+        this.scheduler = scheduler;
         this.wakes = wakes;
         this.name = "store " + config.directory() + " (" + config.durability() + ")";
-        this.forced = new LsnGate(recovered.end().position(), threading);
-        this.committed = new LsnGate(recovered.end().position(), threading);
-        this.lock = new StoreLock(threading.newLock(), clock);
+        this.forced = new LsnWatermark(recovered.end().position(), scheduler);
+        this.committed = new LsnWatermark(recovered.end().position(), scheduler);
+        this.lock = new StoreLock(scheduler.newLock(), clock);
         this.counters = new Counters(clock.getAsLong());
         this.changed = lock.newCondition();
     }
@@ -141,7 +141,7 @@ final class StoreState {
 
     @Nullable
     StoreFailedException failure() {
-        threading.handOver();
+        scheduler.handOver();
         return failure;
     }
 
@@ -181,7 +181,7 @@ final class StoreState {
     }
 
     /** Yields the lock to waiting threads between slices of a long operation. Under the lock. */
-    void letOthersIn() {
+    void yieldLock() {
         lock.unlock();
         lock.lock();
         checkWritable();
@@ -242,7 +242,7 @@ final class StoreState {
      */
     void awaitChange() {
         lock.beforeWait();
-        threading.await(changed);
+        scheduler.await(changed);
     }
 
     /**

@@ -2,7 +2,7 @@ package io.caravan.engine;
 
 /**
  * Runs a step repeatedly. Between calls it waits as long as the step requests, or until it is woken. All its work is in
- * the step, so the {@link Threading} implementation decides when each worker runs.
+ * the step, so the {@link Scheduler} implementation decides when each worker runs.
  */
 public interface Worker {
     /** The result of a step that has no work until it is woken. */

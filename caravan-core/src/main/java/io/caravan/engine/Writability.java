@@ -7,13 +7,13 @@ import java.util.List;
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final HeapSpace space;
 
-    /** Guarded by the store's lock. */
+    /** CallbackRunner by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
-    Writability(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space) {
+    Writability(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
@@ -72,6 +72,6 @@ final class Writability {
         } finally {
             state.lock.unlock();
         }
-        taken.forEach(action -> Guarded.run("An action that waited for writability", action));
+        taken.forEach(action -> CallbackRunner.run("An action that waited for writability", action));
     }
 }

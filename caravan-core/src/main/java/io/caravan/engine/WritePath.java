@@ -28,12 +28,12 @@ final class WritePath {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushDemand demand;
+    private final FlushScheduler demand;
     private final HeapSpace space;
     private final int maxValueBytes;
     private final ListChanges changes;
 
-    WritePath(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space, ListChanges changes) {
+    WritePath(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space, ListChanges changes) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;

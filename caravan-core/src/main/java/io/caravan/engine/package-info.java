@@ -1,18 +1,18 @@
 /**
  * The engine: how the pieces below work together.
  *
- * <p>{@link io.caravan.engine.Engine} is the store, and {@code StoreParts} wires its parts. A write enters through
+ * <p>{@link io.caravan.engine.Engine} is the store, and {@code StoreComponents} wires its parts. A write enters through
  * {@code WritePath}. Under the store's lock, it requests admission from {@code HeapSpace} and adds a record to the
- * active commit of the {@code CommitQueue}, which has its place in the log. {@code FlushDemand} decides when the
+ * active commit of the {@code CommitQueue}, which has its place in the log. {@code FlushScheduler} decides when the
  * {@code Flusher} swaps commits, writes and fsyncs the frame, and acknowledges it.
  *
  * <p>A read enters through {@code ReadPath}. It pins the list, waits until its last write is committed, and reads
- * {@code Values} from the log or the heap. The {@code Checkpointer} publishes {@code Checkpoints}: {@code Tenuring}
+ * {@code Values} from the log or the heap. The {@code Checkpointer} publishes {@code Checkpoints}: {@code LogEvacuation}
  * moves survivors from the log to the heap, so that older log segments are no longer needed. The {@code Provisioner}
  * creates log segments ahead of need, and {@code Recovery} rebuilds the state when a store is opened.
  *
  * <p>Lock order: the store's lock ({@code StoreState.lock}) is the only one that is held while another is taken
- * ({@code LsnGate}'s never is). No I/O is done and no callback runs under it.
+ * ({@code LsnWatermark}'s never is). No I/O is done and no callback runs under it.
  */
 @NullMarked
 package io.caravan.engine;

@@ -23,7 +23,7 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife}
+ * from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListState}
  * describes the life of a removed list.
  */
 public final class ListIndex {
@@ -137,9 +137,9 @@ public final class ListIndex {
 
     private void queueYoung(int list) {
         long life = records.life(list);
-        if (!ListLife.isYoung(life)) {
+        if (!ListState.isYoung(life)) {
             young.add(id(list));
-            records.setLife(list, ListLife.young(life));
+            records.setLife(list, ListState.young(life));
         }
     }
 
@@ -156,10 +156,10 @@ public final class ListIndex {
         int list = find(young.first(0));
         young.remove(1);
         // A failure between here and the list's pin fails the store.
-        if (list == NONE || !ListLife.isYoung(records.life(list))) {
+        if (list == NONE || !ListState.isYoung(records.life(list))) {
             return NONE;
         }
-        records.setLife(list, ListLife.notYoung(records.life(list)));
+        records.setLife(list, ListState.notYoung(records.life(list)));
         return list;
     }
 
@@ -196,7 +196,7 @@ public final class ListIndex {
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
-        records.setLife(list, ListLife.removed(records.life(list)));
+        records.setLife(list, ListState.removed(records.life(list)));
     }
 
     /** Retains the regions of the list's entries from a held sequence until {@link #unpin}. */
@@ -208,9 +208,9 @@ public final class ListIndex {
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         long life = records.life(pin.list());
-        boolean waited = ListLife.isWaiting(life) && pins.first(pin.list()) > pin.from();
+        boolean waited = ListState.isWaiting(life) && pins.first(pin.list()) > pin.from();
         if (waited) {
-            records.setLife(pin.list(), ListLife.notWaiting(life));
+            records.setLife(pin.list(), ListState.notWaiting(life));
             waitingLists--;
         }
         return waited;
@@ -218,14 +218,14 @@ public final class ListIndex {
 
     /** Counts a place in the queue of lists to reclaim. The record is not freed while the list has one. */
     public void queued(int list) {
-        records.setLife(list, ListLife.queued(records.life(list)));
+        records.setLife(list, ListState.queued(records.life(list)));
     }
 
     /** Records that a place in the queue was used. Frees the record if the list's life is over. */
     public void unqueued(int list) {
-        long life = ListLife.unqueued(records.life(list));
+        long life = ListState.unqueued(records.life(list));
         records.setLife(list, life);
-        boolean over = ListLife.isIdleAndRemoved(life) && pins.first(list) == Pins.NONE;
+        boolean over = ListState.isIdleAndRemoved(life) && pins.first(list) == Pins.NONE;
         if (over && held(list) == next(list)) {
             records.free(list);
         }
@@ -244,8 +244,8 @@ public final class ListIndex {
             freed.accept(takeHead(list));
         }
         if (pinned != Pins.NONE) {
-            waitingLists += ListLife.isWaiting(records.life(list)) ? 0 : 1;
-            records.setLife(list, ListLife.waiting(records.life(list)));
+            waitingLists += ListState.isWaiting(records.life(list)) ? 0 : 1;
+            records.setLife(list, ListState.waiting(records.life(list)));
             pins.countFreed(list, bytesBefore - heldBytes(list));
         }
         return held(list) < until;

@@ -14,7 +14,7 @@ import io.caravan.collections.RecordPages;
  *            12 bits: regions that the tail chunk has
  * </pre>
  *
- * <p>{@link ListIndex} explains the sequences, and {@link ListLife} the life.
+ * <p>{@link ListIndex} explains the sequences, and {@link ListState} the life.
  */
 final class ListRecords {
     private static final int ID = 0;
@@ -67,7 +67,7 @@ final class ListRecords {
         set(list, HELD_BYTES, 0);
         set(list, CHUNKS, 0);
         set(list, PLACES, 0);
-        set(list, LIFE, ListLife.LISTED);
+        set(list, LIFE, ListState.LISTED);
         return list;
     }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.GroupedStore;
 import io.caravan.ListStore;
+import io.caravan.ShardedStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
@@ -25,7 +25,7 @@ class GroupedCatalogTest {
 
     private final List<ListStore> groups =
             Stream.<ListStore>generate(ListStore::inMemory).limit(GROUPS).toList();
-    private Catalog catalog = open(new GroupedStore(groups));
+    private Catalog catalog = open(new ShardedStore(groups));
 
     private static Catalog open(ListStore store) {
         return Catalog.open(store, 0, name -> (name.text().charAt(name.text().length() - 1) - '0') % GROUPS);
@@ -81,7 +81,7 @@ class GroupedCatalogTest {
                 .filter(i -> i != 4)
                 .mapToObj(i -> Objects.requireNonNull(catalog.find(name(i))))
                 .toList();
-        catalog = open(new GroupedStore(groups));
+        catalog = open(new ShardedStore(groups));
         assertThat(catalog.find(name(4))).isNull();
         assertThat(IntStream.range(0, 30)
                         .filter(i -> i != 4)
@@ -142,7 +142,7 @@ class GroupedCatalogTest {
     void aLookWaitsForTheDocumentsGroupOnly() {
         List<HangingStore> hanging =
                 Stream.generate(HangingStore::new).limit(GROUPS).toList();
-        catalog = open(new GroupedStore(hanging));
+        catalog = open(new ShardedStore(hanging));
         try (Edit edit = catalog.edit(name(2))) {
             edit.document(name(2)).append(new byte[1]);
             edit.commit(WriteCallback.completing(new CompletableFuture<>()));
@@ -154,7 +154,7 @@ class GroupedCatalogTest {
     @Test
     void foldersThatWereExchangedAreRefused() {
         fill();
-        GroupedStore exchanged = new GroupedStore(List.of(groups.get(0), groups.get(2), groups.get(1)));
+        ShardedStore exchanged = new ShardedStore(List.of(groups.get(0), groups.get(2), groups.get(1)));
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> open(exchanged))
                 .withMessageContaining("catalog of group 1")
@@ -163,7 +163,7 @@ class GroupedCatalogTest {
 
     @Test
     void withoutAGroupingThereIsOneGroup() {
-        assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new GroupedStore(groups), 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new ShardedStore(groups), 0));
         assertThat(Catalog.open(ListStore.inMemory(), 0).groups()).isOne();
     }
 }

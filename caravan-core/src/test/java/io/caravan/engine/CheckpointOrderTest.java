@@ -12,7 +12,7 @@ import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -28,7 +28,7 @@ class CheckpointOrderTest {
         List<DirectoryImage> moments = new CopyOnWriteArrayList<>();
         MemoryStorage storage = new MemoryStorage();
         StoreContents contents;
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (Engine engine =
                 Engine.open(SmallStore.config(Path.of("image")).build(), storage, System::nanoTime, threads)) {
             for (int round = 0; round < 4; round++) {

@@ -6,7 +6,7 @@ import io.caravan.StoreConfig;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -35,9 +35,9 @@ final class FaultyStore implements AutoCloseable {
     final MemoryStorage disk;
     final FaultStorage faults;
     final Engine engine;
-    private final WatchedThreading threads;
+    private final WatchedScheduler threads;
 
-    private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock, WatchedThreading threads) {
+    private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock, WatchedScheduler threads) {
         this.config = config;
         this.disk = disk;
         this.threads = threads;
@@ -68,7 +68,7 @@ final class FaultyStore implements AutoCloseable {
                 storage,
                 new Recovery(storage).recover(),
                 clock,
-                Threading.THREADS,
+                Scheduler.THREADS,
                 new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}));
     }
 
@@ -81,12 +81,12 @@ final class FaultyStore implements AutoCloseable {
     }
 
     static FaultyStore open(StoreConfig config, MemoryStorage disk) {
-        WatchedThreading threads = new WatchedThreading(HASTE);
+        WatchedScheduler threads = new WatchedScheduler(HASTE);
         return new FaultyStore(config, disk, threads::hastyNanos, threads);
     }
 
     static FaultyStore open(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
-        return new FaultyStore(config, disk, clock, new WatchedThreading());
+        return new FaultyStore(config, disk, clock, new WatchedScheduler());
     }
 
     /** The store as it is opened after a power cut at this moment; this one goes on by itself. */

@@ -14,7 +14,7 @@ import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallDisk;
 import io.caravan.testing.simulator.SimulatedClock;
-import io.caravan.testing.simulator.SimulatedThreading;
+import io.caravan.testing.simulator.SimulatedScheduler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -54,7 +54,7 @@ class FullDiskRecoversTest {
 
     private SplittableRandom random;
     private SmallDisk disk;
-    private SimulatedThreading threads;
+    private SimulatedScheduler threads;
     private String refusal = "";
 
     static Stream<Arguments> disks() {
@@ -129,8 +129,8 @@ class FullDiskRecoversTest {
 
     private Engine open() throws IOException {
         SimulatedClock clock = new SimulatedClock();
-        threads = new SimulatedThreading(random.split(), clock);
-        SimulatedThreading others = threads;
+        threads = new SimulatedScheduler(random.split(), clock);
+        SimulatedScheduler others = threads;
         Engine engine = Engine.open(config, disk, clock, threads);
         disk.meanwhile(() -> {
             if (random.nextInt(4) == 0) {

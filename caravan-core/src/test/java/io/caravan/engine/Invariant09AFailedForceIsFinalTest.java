@@ -27,7 +27,7 @@ import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,8 +122,8 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     /** Threads whose flusher breaks after each of its steps. */
-    private static final class BrokenFlusher implements Threading {
-        private final WatchedThreading threads = new WatchedThreading();
+    private static final class BrokenFlusher implements Scheduler {
+        private final WatchedScheduler threads = new WatchedScheduler();
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();
 
@@ -154,17 +154,17 @@ class Invariant09AFailedForceIsFinalTest {
 
     @Test
     void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
-        BrokenFlusher threading = new BrokenFlusher();
-        Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, threading);
-        threading.threads.awaitRest("caravan-flusher");
-        threading.breaks.set(true);
+        BrokenFlusher scheduler = new BrokenFlusher();
+        Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
+        scheduler.threads.awaitRest("caravan-flusher");
+        scheduler.breaks.set(true);
         // Wakes the flusher, unless something else has: then the store has failed, and refuses.
         Throwable refused = catchThrowable(() -> engine.append(1, bytes("x"), NOBODY));
         assertThat(refused == null || refused instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
-        Eventually.await("the failure was told", () -> threading.steps.get() >= 2);
-        threading.threads.awaitRest("caravan-flusher");
-        assertThat(threading.steps.get()).isLessThan(10);
+        Eventually.await("the failure was told", () -> scheduler.steps.get() >= 2);
+        scheduler.threads.awaitRest("caravan-flusher");
+        assertThat(scheduler.steps.get()).isLessThan(10);
         engine.close();
     }
 

@@ -302,7 +302,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     }
 
     /** A store with an index of so little room. */
-    private static StoreParts withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
+    private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
+            throws IOException {
         StoreFactory.create(disk, config, StoreFactory.newStoreId());
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
@@ -318,10 +319,10 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 created.heap(),
                 created.freed(),
                 created.cases());
-        return new StoreParts(config, disk, limited, System::nanoTime, Threading.THREADS);
+        return new StoreComponents(config, disk, limited, System::nanoTime, Scheduler.THREADS);
     }
 
-    private static OutOfSpaceException refusal(StoreParts parts, WriteBatch batch) {
+    private static OutOfSpaceException refusal(StoreComponents parts, WriteBatch batch) {
         return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NOBODY));
     }
 
@@ -330,7 +331,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
-        StoreParts parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
+        StoreComponents parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
         parts.start();
         parts.writes.append(1, bytes("a"), NOBODY);
         parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
@@ -363,7 +364,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
         int pages = 3;
-        StoreParts parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
+        StoreComponents parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
         parts.start();
         WriteBatch one = WriteBatch.create().append(1, bytes("x"));
         int appended = 0;

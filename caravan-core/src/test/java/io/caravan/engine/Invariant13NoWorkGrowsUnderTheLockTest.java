@@ -60,7 +60,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         Space() throws IOException {
             state = FaultyStore.stateOf(
                     FaultyStore.small().heapSegmentBytes(1 << 26).build(), () -> 0, () -> {});
-            space = new HeapSpace(state, new FlushDemand(state, new Commit(8192)), new FreedPlaces());
+            space = new HeapSpace(state, new FlushScheduler(state, new Commit(8192)), new PendingFrees());
             lsn = state.forced.position();
             HeapGeometry geometry = state.heapFile.geometry();
             state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());
@@ -386,7 +386,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     void theEndOfAReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();
         CountDownLatch waiting = new CountDownLatch(1);
-        Threading threads = new Threading() {
+        Scheduler threads = new Scheduler() {
             @Override
             public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
                 return THREADS.worker(name, step, crashed);

@@ -93,6 +93,6 @@ class LogFirstTest {
     private static boolean waits() {
         return Thread.getAllStackTraces().values().stream()
                 .flatMap(Arrays::stream)
-                .anyMatch(frame -> frame.getMethodName().equals("letTheLogGoFirst"));
+                .anyMatch(frame -> frame.getMethodName().equals("yieldToLog"));
     }
 }

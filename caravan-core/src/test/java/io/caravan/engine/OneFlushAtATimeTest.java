@@ -16,14 +16,14 @@ class OneFlushAtATimeTest {
     private long nanos;
     private final AtomicInteger wakes = new AtomicInteger();
     private StoreState state;
-    private FlushDemand demand;
+    private FlushScheduler demand;
     private CommitQueue queue;
 
     /** The part of an engine that decides on flushes. No frame in it gets a place in the log, which it does not have. */
     @BeforeEach
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);
-        demand = new FlushDemand(state, new Commit(8192));
+        demand = new FlushScheduler(state, new Commit(8192));
         queue = new CommitQueue(
                 state, demand, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false), new Commit(8192));
         state.lock.lock();

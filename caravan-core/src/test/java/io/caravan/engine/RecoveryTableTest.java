@@ -30,7 +30,7 @@ import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.StoreContents;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
@@ -164,7 +164,7 @@ class RecoveryTableTest {
     /** A log segment in which one block is left, and then this value. */
     private Full fullButForOneBlock(byte[] value) throws IOException {
         Path live = directory.resolve("live");
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 6; i++) {
                 append(filling, 1, "v" + i);
@@ -203,7 +203,7 @@ class RecoveryTableTest {
     @Test
     void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {
         Path live = directory.resolve("live");
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         DirectoryImage full;
         try (ListStore filling = threads.open(config(live))) {
             append(filling, 1, "forced");
@@ -218,7 +218,7 @@ class RecoveryTableTest {
             DirectoryImage gap = full.withFlip(frame.file(), frame.end() - 1);
             assertThat(casesOf(gap)).contains(RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
             Path opened = gap.writeTo(directory.resolve("gap" + lost));
-            WatchedThreading again = new WatchedThreading();
+            WatchedScheduler again = new WatchedScheduler();
             DirectoryImage killed;
             List<String> kept = List.of("0:forced", "1:aa").subList(0, lost);
             try (ListStore store = again.open(config(opened))) {
@@ -236,7 +236,7 @@ class RecoveryTableTest {
     @Test
     void badFrameWithValidOnesAfterIsRefusedAmongWeakerWritesToo() throws Exception {
         Path live = directory.resolve("live");
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         DirectoryImage full;
         try (ListStore filling = threads.open(config(live))) {
             await(filling.write(WriteBatch.create().append(1, bytes("weaker")).durability(Durability.PROCESS)));
@@ -404,7 +404,7 @@ class RecoveryTableTest {
         Path live = directory.resolve("live");
         DirectoryImage full;
         StoreContents contents;
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 7; i++) {
                 append(filling, 1, "v" + i);
@@ -500,7 +500,7 @@ class RecoveryTableTest {
 
     @Test
     void lockedIsRefused() throws Exception {
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore open = threads.open(config(directory))) {
             append(open, 1, "a");
             DirectoryImage before = DirectoryImage.ofSettled(directory, threads);

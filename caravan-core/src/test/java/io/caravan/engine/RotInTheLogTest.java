@@ -70,7 +70,7 @@ class RotInTheLogTest {
             entry.put(changed, (byte) (entry.get(changed) ^ 4));
             log.file(1).write(entry, LOG_GEOMETRY.offsetOf(LSN));
 
-            Tenuring.EntryMove move = new Tenuring.EntryMove(heap, log);
+            LogEvacuation.EntryMove move = new LogEvacuation.EntryMove(heap, log);
             move.start();
             move.copy(LSN, LENGTH, HEAP_GEOMETRY.firstAddress(0), 1, 2, 3);
             var damaged = move.finish();

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.CaravanException;
 import io.caravan.FlushPolicy;
-import io.caravan.ListStore.Group;
+import io.caravan.ListStore.WriteGroup;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.UninterruptibleThread;
@@ -52,7 +52,7 @@ class WriteGroupTest {
             append(store.engine, 1, "before");
             store.awaitIdleFlusher();
             long forces = store.engine.stats().forces();
-            Group group = store.engine.group();
+            WriteGroup group = store.engine.group();
             for (int i = 0; i < 5; i++) {
                 store.engine.append(1, bytes("value"), tellings.callback(i));
                 store.awaitIdleFlusher();
@@ -68,7 +68,7 @@ class WriteGroupTest {
     @Test
     void aGroupThatIsNeverClosedHoldsWritesUpForAMillisecondAndOnlyOnce() {
         try (FaultyStore store = open()) {
-            Group forgotten = store.engine.group();
+            WriteGroup forgotten = store.engine.group();
             store.engine.append(1, bytes("waits"), tellings.callback(1));
             store.awaitIdleFlusher();
             assertThat(tellings.all()).isEmpty();
@@ -77,7 +77,7 @@ class WriteGroupTest {
             store.engine.append(1, bytes("does not wait"), tellings.callback(2));
             tellings.await(2);
 
-            Group next = store.engine.group();
+            WriteGroup next = store.engine.group();
             store.engine.append(1, bytes("waits for the next group"), tellings.callback(3));
             forgotten.close();
             store.awaitIdleFlusher();
@@ -90,8 +90,8 @@ class WriteGroupTest {
     @Test
     void closingAGroupTwiceClosesNoOther() {
         try (FaultyStore store = open()) {
-            Group first = store.engine.group();
-            Group second = store.engine.group();
+            WriteGroup first = store.engine.group();
+            WriteGroup second = store.engine.group();
             store.engine.append(1, bytes("value"), tellings.callback(1));
             first.close();
             first.close();
@@ -105,7 +105,7 @@ class WriteGroupTest {
     @Test
     void aFlushDoesNotWaitForAGroupToEnd() {
         try (FaultyStore store = open();
-                Group group = store.engine.group()) {
+                WriteGroup group = store.engine.group()) {
             store.engine.append(1, bytes("value"), tellings.callback(1));
             store.engine.flush();
             assertThat(tellings.all()).hasSize(1);
@@ -115,7 +115,7 @@ class WriteGroupTest {
     @Test
     void aReadDoesNotWaitForAGroupToEnd() {
         try (FaultyStore store = open();
-                Group group = store.engine.group()) {
+                WriteGroup group = store.engine.group()) {
             store.engine.append(1, bytes("value"), NOBODY);
             assertThat(texts(store.engine, 1)).containsExactly("0:value");
         }
@@ -129,7 +129,7 @@ class WriteGroupTest {
                 .heapSegmentBytes(512 * 1024)
                 .build();
         try (FaultyStore store = open(config);
-                Group group = store.engine.group()) {
+                WriteGroup group = store.engine.group()) {
             for (int i = 0; i < 17; i++) {
                 store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), tellings.callback(i));
             }
@@ -140,9 +140,9 @@ class WriteGroupTest {
     @Test
     void aGroupThatIsOpenedLaterKeepsNobodyWaiting() {
         try (FaultyStore store = open();
-                Group first = store.engine.group()) {
+                WriteGroup first = store.engine.group()) {
             store.engine.append(1, bytes("of the first"), tellings.callback(1));
-            try (Group second = store.engine.group()) {
+            try (WriteGroup second = store.engine.group()) {
                 store.engine.append(1, bytes("of the second"), tellings.callback(2));
             }
             tellings.await(2);
@@ -163,7 +163,7 @@ class WriteGroupTest {
 
     /** Appends to list 1 in a group that it flushes; the tellers are read when that has returned. */
     private static void appendAndFlush(FaultyStore store, List<Thread> tellers) {
-        Group group = store.engine.group();
+        WriteGroup group = store.engine.group();
         store.engine.append(1, bytes("value"), onSuccess(sequence -> tellers.add(Thread.currentThread())));
         group.closeAndFlush();
     }
@@ -196,7 +196,7 @@ class WriteGroupTest {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
-            Group group = store.engine.group();
+            WriteGroup group = store.engine.group();
             store.engine.append(1, bytes("value"), tellings.callback(1));
             Thread.currentThread().interrupt();
             group.closeAndFlush();
@@ -223,7 +223,7 @@ class WriteGroupTest {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
             onLoop(() -> {
-                Group group = store.engine.group();
+                WriteGroup group = store.engine.group();
                 store.engine.write(
                         WriteBatch.create().append(1, bytes("patient")).flushDelay(Duration.ofMillis(2)),
                         tellings.callback(1));
@@ -240,7 +240,7 @@ class WriteGroupTest {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
-            try (Group another = store.engine.group()) {
+            try (WriteGroup another = store.engine.group()) {
                 assertNotFlushedHere(store);
             }
         }
@@ -248,7 +248,7 @@ class WriteGroupTest {
 
     private void assertNotFlushedHere(FaultyStore store) throws Exception {
         onLoop(() -> {
-            Group group = store.engine.group();
+            WriteGroup group = store.engine.group();
             store.engine.append(1, bytes("value"), tellings.callback(2));
             int told = tellings.all().size();
             group.closeAndFlush();
@@ -266,7 +266,7 @@ class WriteGroupTest {
             store.awaitIdleFlusher();
             List<Throwable> refusals = new ArrayList<>();
             onLoop(() -> {
-                Group group = store.engine.group();
+                WriteGroup group = store.engine.group();
                 store.engine.append(
                         1, bytes("value"), onSuccess(sequence -> refusals.add(catchThrowable(store.engine::flush))));
                 group.closeAndFlush();
@@ -286,7 +286,7 @@ class WriteGroupTest {
             onLoop(() -> {
                 for (int i = 0; i < 20; i++) {
                     store.awaitProvisioned();
-                    Group group = store.engine.group();
+                    WriteGroup group = store.engine.group();
                     store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), tellings.callback(i));
                     group.closeAndFlush();
                 }
@@ -332,7 +332,7 @@ class WriteGroupTest {
         Hold force = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
         Thread loop = new UninterruptibleThread(
                 () -> {
-                    Group group = store.engine.group();
+                    WriteGroup group = store.engine.group();
                     store.engine.append(1, bytes("in flight"), tellings.callback(1));
                     group.closeAndFlush();
                 },
@@ -364,7 +364,7 @@ class WriteGroupTest {
     @Test
     void closingTheStoreDoesNotWaitForAGroupToEnd() {
         try (FaultyStore store = open();
-                Group group = store.engine.group()) {
+                WriteGroup group = store.engine.group()) {
             store.engine.append(1, bytes("value"), tellings.callback(1));
             store.engine.close();
             assertThat(tellings.all()).hasSize(1);

@@ -14,7 +14,7 @@ import io.caravan.testing.StoreAnatomy.HeapEntry;
 import io.caravan.testing.StoreContents;
 import io.caravan.testing.StoreContents.ListContents;
 import io.caravan.testing.Value;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -33,7 +33,7 @@ class ContentsReaderTest {
     @TempDir
     private Path directory;
 
-    private final WatchedThreading threads = new WatchedThreading();
+    private final WatchedScheduler threads = new WatchedScheduler();
 
     private ListStore open() {
         return threads.open(SmallStore.config(directory).build());

@@ -19,7 +19,7 @@ import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.Value;
-import io.caravan.testing.WatchedThreading;
+import io.caravan.testing.WatchedScheduler;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ class LogReaderTest {
     @TempDir
     private Path directory;
 
-    private final WatchedThreading threads = new WatchedThreading();
+    private final WatchedScheduler threads = new WatchedScheduler();
     private final FoundInLog found = new FoundInLog();
     private final List<Object> done = new ArrayList<>();
 

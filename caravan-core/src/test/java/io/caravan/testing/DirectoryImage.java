@@ -42,7 +42,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
     }
 
     /** What is in the directory of a store that is open with these threads, once its background work is done. */
-    public static DirectoryImage ofSettled(Path directory, WatchedThreading threads) {
+    public static DirectoryImage ofSettled(Path directory, WatchedScheduler threads) {
         threads.awaitRest();
         return of(directory);
     }

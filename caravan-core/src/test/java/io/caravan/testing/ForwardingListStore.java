@@ -96,7 +96,7 @@ public class ForwardingListStore implements ListStore {
     }
 
     @Override
-    public Group group() {
+    public WriteGroup group() {
         return store.group();
     }
 

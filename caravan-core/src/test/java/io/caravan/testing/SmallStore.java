@@ -40,7 +40,7 @@ public record SmallStore(
         DirectoryImage open;
         StoreContents contents;
         StoreContents beforeLastFrame;
-        WatchedThreading threads = new WatchedThreading();
+        WatchedScheduler threads = new WatchedScheduler();
         try (ListStore store = threads.open(config(directory).build())) {
             fillTwoHeapSegments(store, threads);
             appendRound(store, 0);
@@ -61,13 +61,13 @@ public record SmallStore(
      * Begins when the log's next segment is there, which could be a recycled one otherwise, and returns when what the
      * checkpoint has made free is in place; or a busy machine would make other files.
      */
-    private static void checkpoint(ListStore store, WatchedThreading threads) {
+    private static void checkpoint(ListStore store, WatchedScheduler threads) {
         threads.awaitRest();
         store.checkpoint();
         threads.awaitRest();
     }
 
-    private static void fillTwoHeapSegments(ListStore store, WatchedThreading threads) {
+    private static void fillTwoHeapSegments(ListStore store, WatchedScheduler threads) {
         append(store, 101, 500);
         checkpoint(store, threads);
         for (int i = 0; i < 9; i++) {

@@ -2,7 +2,7 @@ package io.caravan.bench.engine;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
@@ -72,8 +72,8 @@ final class GroupedWriters implements Measure {
     }
 
     private Measurement append(Path directory, int groups) throws IOException, InterruptedException {
-        try (StoreGroups opened =
-                StoreGroups.open(stores.config(directory, Durability.SYNC).build(), groups)) {
+        try (Shards opened =
+                Shards.open(stores.config(directory, Durability.SYNC).build(), groups)) {
             ListStore store = opened.store();
             long before = store.stats().forces();
             long start = System.nanoTime();

@@ -18,10 +18,10 @@ final class Moto implements S3Program {
      * this program runs them one after the other.
      */
     private static final String SERVER = """
-            import sys, threading
+            import sys, scheduler
             from moto import server
 
-            conditional = threading.Lock()
+            conditional = scheduler.Lock()
 
             class Dispatcher(server.DomainDispatcherApplication):
                 def __call__(self, environ, start_response):

@@ -38,9 +38,9 @@ final class RespWorker {
     private final RespRecord record;
     private final Thread thread;
     private final AtomicBoolean lost = new AtomicBoolean();
-    /** Guarded by this. */
+    /** CallbackRunner by this. */
     private int maxAhead = MAX_AHEAD;
-    /** Guarded by this. */
+    /** CallbackRunner by this. */
     private int ahead;
 
     /**

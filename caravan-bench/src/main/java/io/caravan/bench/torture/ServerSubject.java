@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -29,8 +29,7 @@ final class ServerSubject implements Subject {
         this.groups = groups;
         this.serverMain = serverMain;
         lists = new Lists(options.workers(), options.lists());
-        StoreGroups.open(SmallStore.config(options.store(), MAX_VALUE_BYTES), groups)
-                .close();
+        Shards.open(SmallStore.config(options.store(), MAX_VALUE_BYTES), groups).close();
     }
 
     @Override

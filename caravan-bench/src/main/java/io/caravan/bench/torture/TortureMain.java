@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Evidence;
@@ -268,7 +268,7 @@ public final class TortureMain implements Callable<Integer> {
     static VerifyReport verify(Path store) {
         List<CaravanException> faults = new ArrayList<>();
         VerifyReport last = null;
-        for (Path folder : StoreGroups.folders(store)) {
+        for (Path folder : Shards.folders(store)) {
             last = DurableListStore.verify(folder, VerifyReport.Progress.NONE);
             faults.addAll(last.faults());
         }
@@ -294,7 +294,7 @@ public final class TortureMain implements Callable<Integer> {
                 "--volumes requires --full-disk, without --server");
         evidence.check(target.volumes >= 0, "--volumes must not be negative");
         evidence.check(target.groups == 1 || target.server, "--groups requires --server");
-        evidence.check(target.groups >= 1 && target.groups <= StoreGroups.MAX_GROUPS, "--groups must be from 1 to 16");
+        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_GROUPS, "--groups must be from 1 to 16");
         evidence.check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         evidence.check(course.cuts() >= 1, "--cuts must be 1 or more");
         evidence.check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

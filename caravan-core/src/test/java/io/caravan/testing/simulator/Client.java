@@ -96,7 +96,7 @@ final class Client {
     }
 
     private void writeAndFlush(Operation.Write write, boolean guest) {
-        ListStore.Group group = engine.group();
+        ListStore.WriteGroup group = engine.group();
         try {
             write(write, guest);
         } finally {
@@ -105,8 +105,8 @@ final class Client {
     }
 
     private void write(Operation.Write write, boolean guest) {
-        life.threading().undisturbed(() -> writeAndNote(write, guest));
-        life.threading().handOver();
+        life.scheduler().undisturbed(() -> writeAndNote(write, guest));
+        life.scheduler().handOver();
     }
 
     private void writeAndNote(Operation.Write write, boolean guest) {
@@ -179,7 +179,7 @@ final class Client {
         long change = changeSeenBy(read);
         long accepted = history.accepted();
         long failures = history.forceFailures();
-        life.threading().undisturbedUntilLocked();
+        life.scheduler().undisturbedUntilLocked();
         Outcome outcome = read.perform(engine);
         if (life.silent()) {
             return;
@@ -232,7 +232,7 @@ final class Client {
         long change = history.lastChangeOf(get.id());
         long failures = history.forceFailures();
         List<Value> values = new ArrayList<>();
-        life.threading().undisturbedUntilLocked();
+        life.scheduler().undisturbedUntilLocked();
         try {
             engine.get(get.id(), (sequence, value) -> {
                 // Once: a force that fails from here on may take back what this reader goes on with.
@@ -277,14 +277,14 @@ final class Client {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
                 long failures = history.forceFailures();
-                life.threading().undisturbedUntilLocked();
+                life.scheduler().undisturbedUntilLocked();
                 engine.flush();
                 // Below SYNC, a force that has failed since may have taken back what the flush was told of before.
                 boolean holds = life.flushForces() || history.forceFailures() == failures;
                 if (!life.silent() && holds) {
                     history.flushed(accepted);
                 }
-                if (life.flushForces() && life.threading().onFirstThread()) {
+                if (life.flushForces() && life.scheduler().onFirstThread()) {
                     checkHeapUse();
                 }
             } else {

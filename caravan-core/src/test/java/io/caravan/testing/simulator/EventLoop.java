@@ -56,11 +56,11 @@ final class EventLoop {
         if (over()) {
             return;
         }
-        ListStore.Group group = engine.group();
+        ListStore.WriteGroup group = engine.group();
         if (!over()) {
             client.write();
         }
-        life.threading().letTimePass(LONG_NANOS);
+        life.scheduler().letTimePass(LONG_NANOS);
         letOthersGoOn();
         group.closeAndFlush();
     }
@@ -73,7 +73,7 @@ final class EventLoop {
 
     private void letOthersGoOn() {
         for (int i = random.nextInt(MANY_SWITCHES); i > 0 && !over(); i--) {
-            life.threading().letAnotherGoOn();
+            life.scheduler().letAnotherGoOn();
         }
     }
 }

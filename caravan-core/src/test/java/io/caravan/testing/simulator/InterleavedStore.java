@@ -41,7 +41,7 @@ final class InterleavedStore {
 
     final SplittableRandom random;
     final Engine engine;
-    private final SimulatedThreading threading;
+    private final SimulatedScheduler scheduler;
     private final CrashStorage disk;
     private final List<User> users = new ArrayList<>();
     /** By list and sequence, what was acknowledged. */
@@ -54,13 +54,13 @@ final class InterleavedStore {
     InterleavedStore(long seed) throws IOException {
         random = new SplittableRandom(seed);
         SimulatedClock clock = new SimulatedClock();
-        threading = SimulatedThreading.interleaved(random.split(), clock);
+        scheduler = SimulatedScheduler.interleaved(random.split(), clock);
         disk = new CrashStorage(seed);
         disk.director(call -> {
-            threading.handOver();
+            scheduler.handOver();
             return CrashStorage.Outcome.PASS;
         });
-        engine = Engine.open(CONFIG, disk, clock, threading);
+        engine = Engine.open(CONFIG, disk, clock, scheduler);
     }
 
     /** A thread of the store's users, which does one task after the other. */
@@ -70,7 +70,7 @@ final class InterleavedStore {
         private CompletableFuture<Void> done = new CompletableFuture<>();
 
         User(int number) {
-            worker = threading.worker("user-" + number, this::step, this::broke);
+            worker = scheduler.worker("user-" + number, this::step, this::broke);
             worker.start();
         }
 
@@ -109,19 +109,19 @@ final class InterleavedStore {
         for (int i = 0; i < tasks.length; i++) {
             all[i] = users.get(i).begin(tasks[i]);
         }
-        threading.join(CompletableFuture.allOf(all));
+        scheduler.join(CompletableFuture.allOf(all));
     }
 
     /** Lets longer pass than the store waits for a group to end. */
     void letGroupsBeGivenUp() {
-        threading.letTimePass(1_500_000);
+        scheduler.letTimePass(1_500_000);
         letOthersGoOn();
     }
 
     /** Comes later than it could. */
     void letOthersGoOn() {
         for (int i = random.nextInt(16); i > 0; i--) {
-            threading.letAnotherGoOn();
+            scheduler.letAnotherGoOn();
         }
     }
 
@@ -187,7 +187,7 @@ final class InterleavedStore {
 
     void checkAfterPowerCut() throws IOException {
         SimulatedClock clock = new SimulatedClock();
-        checkContents(Engine.open(CONFIG, disk.powerCut(random), clock, new SimulatedThreading(random.split(), clock)));
+        checkContents(Engine.open(CONFIG, disk.powerCut(random), clock, new SimulatedScheduler(random.split(), clock)));
     }
 
     private void checkContents(Engine store) {
@@ -206,6 +206,6 @@ final class InterleavedStore {
 
     /** Ends what still runs. */
     void end() {
-        threading.end();
+        scheduler.end();
     }
 }

@@ -24,7 +24,7 @@ enum Interleavings {
             };
             store.interleave(
                     () -> {
-                        ListStore.Group turn = store.engine.group();
+                        ListStore.WriteGroup turn = store.engine.group();
                         store.append(1, "long turn " + round);
                         store.letGroupsBeGivenUp();
                         turn.closeAndFlush();
@@ -123,7 +123,7 @@ enum Interleavings {
             store.interleave(
                     unlessClosed(store.engine::close),
                     unlessClosed(() -> {
-                        ListStore.Group turn = store.engine.group();
+                        ListStore.WriteGroup turn = store.engine.group();
                         append(store, "turn");
                         turn.closeAndFlush();
                     }),

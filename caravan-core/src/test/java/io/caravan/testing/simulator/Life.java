@@ -39,7 +39,7 @@ final class Life implements CrashStorage.Director {
     private final SplittableRandom random;
     private final CrashStorage disk;
     private final SimulatedClock clock = new SimulatedClock();
-    private final SimulatedThreading threading;
+    private final SimulatedScheduler scheduler;
     private final boolean afterFailure;
     private final FaultPlan faults;
     private History history;
@@ -60,9 +60,9 @@ final class Life implements CrashStorage.Director {
         this.random = simulation.random().split();
         this.disk = disk;
         this.history = history;
-        this.threading = simulation.interleaves()
-                ? SimulatedThreading.interleaved(random, clock)
-                : new SimulatedThreading(random, clock);
+        this.scheduler = simulation.interleaves()
+                ? SimulatedScheduler.interleaved(random, clock)
+                : new SimulatedScheduler(random, clock);
         this.afterFailure = afterFailure;
         this.powerLost = afterPowerLoss;
         this.faults = new FaultPlan(random, !afterFailure);
@@ -80,7 +80,7 @@ final class Life implements CrashStorage.Director {
             }
         } finally {
             ended = true;
-            threading.end();
+            scheduler.end();
         }
         disk.director(call -> CrashStorage.Outcome.PASS);
         if (left == null) {
@@ -110,7 +110,7 @@ final class Life implements CrashStorage.Director {
 
     private Engine open() {
         try {
-            Engine engine = Engine.open(simulation.config(), disk, clock, threading);
+            Engine engine = Engine.open(simulation.config(), disk, clock, scheduler);
             if (!over()) {
                 history = history.matching(StoreContents.of(engine), history.certain(powerLost));
                 powerLost = false;
@@ -134,9 +134,9 @@ final class Life implements CrashStorage.Director {
         for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
             if (simulation.interleaves() && random.nextInt(8) != 0) {
                 loops.get(random.nextInt(LOOPS)).wake();
-                threading.step();
+                scheduler.step();
             } else if (random.nextInt(4) == 0) {
-                threading.step();
+                scheduler.step();
             } else {
                 client.act(false);
             }
@@ -154,7 +154,7 @@ final class Life implements CrashStorage.Director {
     private void startLoops(Engine engine) {
         for (int i = 0; i < LOOPS; i++) {
             EventLoop loop = new EventLoop(this, engine, client, random.split());
-            Worker worker = threading.worker("loop-" + i, loop::turn, this::loopBroke);
+            Worker worker = scheduler.worker("loop-" + i, loop::turn, this::loopBroke);
             worker.start();
             loops.add(worker);
         }
@@ -175,7 +175,7 @@ final class Life implements CrashStorage.Director {
         faults.freezeSpace();
         letAllWork();
         faults.makeSpace();
-        threading.letTimePass(RECOVERY_NANOS);
+        scheduler.letTimePass(RECOVERY_NANOS);
         letAllWork();
         faults.spaceWasNoticed();
         for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
@@ -291,14 +291,14 @@ final class Life implements CrashStorage.Director {
             inside++;
             story.enter();
             if (client == null || random.nextInt(3) == 0) {
-                threading.stepInside();
+                scheduler.stepInside();
             } else {
-                threading.asGuest(() -> client.act(true));
+                scheduler.asGuest(() -> client.act(true));
             }
             story.leave();
             inside--;
         }
-        threading.handOver();
+        scheduler.handOver();
     }
 
     // What the client needs.
@@ -316,8 +316,8 @@ final class Life implements CrashStorage.Director {
         return closing;
     }
 
-    SimulatedThreading threading() {
-        return threading;
+    SimulatedScheduler scheduler() {
+        return scheduler;
     }
 
     boolean faultHappened() {
@@ -340,15 +340,15 @@ final class Life implements CrashStorage.Director {
     /** In the middle of a reader's stream. */
     void betweenEntries() {
         if (random.nextInt(4) == 0) {
-            threading.step();
+            scheduler.step();
         } else if (client != null && random.nextInt(4) == 0) {
-            threading.asGuest(() -> client.act(true));
+            scheduler.asGuest(() -> client.act(true));
         }
     }
 
     /** Lets every worker do all that it has to do now. */
     void letAllWork() {
-        for (int steps = 0; !over() && threading.step(); steps++) {
+        for (int steps = 0; !over() && scheduler.step(); steps++) {
             simulation.checkNoFailure();
             if (steps == STEPS_TO_REST) {
                 throw new SimulationFailure("the store's workers wake each other without an end");

@@ -76,9 +76,9 @@ final class Reopening implements CrashStorage.Director {
         roomForCheckpoints = random.nextBoolean();
         disk.director(this);
         SimulatedClock clock = new SimulatedClock();
-        SimulatedThreading threading = new SimulatedThreading(random, clock);
+        SimulatedScheduler scheduler = new SimulatedScheduler(random, clock);
         try {
-            Engine engine = Engine.open(simulation.config(), disk, clock, threading);
+            Engine engine = Engine.open(simulation.config(), disk, clock, scheduler);
             StoreContents found = StoreContents.of(engine);
             history = history.matching(found, history.certain(powerLost));
             powerLost = false;

@@ -33,21 +33,21 @@ enum Sabotage {
     REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
             edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
     TENURE_AN_ENTRY_WHOSE_FRAME_IS_NOT_FORCED(
-            edit("engine/Tenuring", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
+            edit("engine/LogEvacuation", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
     NAME_HEAP_BYTES_THAT_ARE_NOT_FORCED(edit(
-            "engine/Tenuring",
+            "engine/LogEvacuation",
             "            damaged = copy(untilLsn);\n            force();\n",
             "            damaged = copy(untilLsn);\n")),
     SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE(edit(
-            "engine/Tenuring",
+            "engine/LogEvacuation",
             "            move(untilLsn);\n            unpinFinished();\n",
             "            unpinFinished();\n            move(untilLsn);\n")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES(edit(
-            "engine/Tenuring",
+            "engine/LogEvacuation",
             "return from < index.next(list) &&",
             "return from < index.next(list) && list % 2 == 0 &&")),
     FORGET_LISTS_THAT_STILL_HAVE_ENTRIES_IN_THE_LOG(
-            edit("engine/Tenuring", "                state.index.putYoung(young.pin.list());\n", "")),
+            edit("engine/LogEvacuation", "                state.index.putYoung(young.pin.list());\n", "")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpoints",
             "state.geometry.segmentOf(older.startLsn())",
@@ -86,7 +86,7 @@ enum Sabotage {
             "            for (long segment = firstUnforcedSegment;",
             "            segments.forcedUpTo(position);\n            for (long segment = firstUnforcedSegment;")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
-            edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
+            edit("engine/RecoveryCleanup", "            log.finishAnew(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("wal/LogSegments", "            file(segment).force();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(

@@ -155,6 +155,6 @@ final class Simulation {
     /** Opens a store while nothing goes wrong. */
     Engine open(CrashStorage storage) throws IOException {
         SimulatedClock clock = new SimulatedClock();
-        return Engine.open(config, storage, clock, new SimulatedThreading(random, clock));
+        return Engine.open(config, storage, clock, new SimulatedScheduler(random, clock));
     }
 }

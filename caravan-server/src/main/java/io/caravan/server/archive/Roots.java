@@ -79,7 +79,7 @@ final class Roots {
                 objects.putIf(ArchiveKeys.ROOT, claimed.encode(), stored == null ? null : stored.tag());
                 return claimed;
             } catch (ObjectStoreException problem) {
-                if (problem.leavesOutcomeOpen() && tookPlace(claimed, problem)) {
+                if (problem.leavesOutcomeOpen() && wasWritten(claimed, problem)) {
                     return claimed;
                 }
                 if (problem.kind() != ObjectStoreException.Kind.CONFLICT || left == 1) {
@@ -147,7 +147,7 @@ final class Roots {
      * Whether the root is the one that was put, in spite of the error. A readable root is not necessarily durable, so
      * it is put once more; an error of that put is thrown.
      */
-    private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
+    private boolean wasWritten(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
             Stored stored = stored();
             if (stored == null || !decode(stored).equals(claimed)) {

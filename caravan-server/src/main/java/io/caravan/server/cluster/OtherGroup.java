@@ -1,7 +1,7 @@
 package io.caravan.server.cluster;
 
 import io.caravan.cluster.GroupConfig;
-import io.caravan.cluster.GroupInquiry;
+import io.caravan.cluster.LeaderLookup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -32,7 +32,7 @@ final class OtherGroup implements AutoCloseable {
     /** The last known state. */
     private record Heard(List<ClusterHost> hosts, @Nullable ClusterHost leader) {}
 
-    private record Asking(ScheduledExecutorService thread, GroupInquiry inquiry) {}
+    private record Asking(ScheduledExecutorService thread, LeaderLookup inquiry) {}
 
     OtherGroup(ClusterGroup group, ClusterHost self, InstantSource clock) {
         this.group = group;
@@ -46,7 +46,7 @@ final class OtherGroup implements AutoCloseable {
 
     /** Starts polling. */
     void start(GroupConfig.@Nullable Tls tls) {
-        GroupInquiry inquiry = new GroupInquiry(group.id(), tls, PATIENCE);
+        LeaderLookup inquiry = new LeaderLookup(group.id(), tls, PATIENCE);
         ScheduledExecutorService thread =
                 Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-group", true));
         thread.scheduleWithFixedDelay(() -> ask(inquiry), 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
@@ -57,7 +57,7 @@ final class OtherGroup implements AutoCloseable {
      * Polls once. Does not throw: the scheduler would not run it again, and certificates that are being replaced can be
      * read a moment later.
      */
-    void ask(GroupInquiry inquiry) {
+    void ask(LeaderLookup inquiry) {
         boolean led = false;
         try {
             led = askInOrder(inquiry);
@@ -76,7 +76,7 @@ final class OtherGroup implements AutoCloseable {
     }
 
     /** Queries one node after another, the leader first, until one knows the leader. Returns whether one did. */
-    private boolean askInOrder(GroupInquiry inquiry) {
+    private boolean askInOrder(LeaderLookup inquiry) {
         Set<ClusterHost> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);
         inOrder.addAll(heard.hosts());
@@ -87,7 +87,7 @@ final class OtherGroup implements AutoCloseable {
     }
 
     /** Stores a node's response, and returns whether it contains the leader. */
-    private boolean hear(GroupInquiry.Answer answer) {
+    private boolean hear(LeaderLookup.Answer answer) {
         List<ClusterHost> hosts = group.described(answer.hosts());
         Optional<ClusterHost> leader =
                 hosts.stream().filter(host -> host.id().equals(answer.leader())).findFirst();

@@ -14,7 +14,7 @@ final class LoopTurn {
     private final List<ListStore> groups;
     private final Executor loop;
     /** The open write groups, one for each shard; null if this turn has not written to the shard. */
-    private final ListStore.@Nullable Group[] open;
+    private final ListStore.@Nullable WriteGroup[] open;
 
     private int opened;
 
@@ -27,7 +27,7 @@ final class LoopTurn {
     LoopTurn(List<ListStore> groups, Executor loop) {
         this.groups = groups;
         this.loop = loop;
-        this.open = new ListStore.@Nullable Group[groups.size()];
+        this.open = new ListStore.@Nullable WriteGroup[groups.size()];
     }
 
     /** Opens a write group; call this before each write to documents of a shard. */
@@ -49,7 +49,7 @@ final class LoopTurn {
         boolean one = opened == 1;
         opened = 0;
         for (int group = 0; group < open.length; group++) {
-            ListStore.Group ended = open[group];
+            ListStore.WriteGroup ended = open[group];
             open[group] = null;
             if (ended != null && one) {
                 ended.closeAndFlush();

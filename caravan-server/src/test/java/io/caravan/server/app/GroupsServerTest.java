@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
-import io.caravan.GroupedStore;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
+import io.caravan.ShardedStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.server.cluster.Slots;
@@ -72,7 +72,7 @@ class GroupsServerTest {
 
     private void serve() throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ListStore store = new GroupedStore(groups);
+        ListStore store = new ShardedStore(groups);
         server = Server.start(
                 store,
                 new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.NONE)

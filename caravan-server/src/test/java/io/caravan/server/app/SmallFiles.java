@@ -1,8 +1,8 @@
 package io.caravan.server.app;
 
 import io.caravan.DurableListStore;
+import io.caravan.Shards;
 import io.caravan.StoreConfig;
-import io.caravan.StoreGroups;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -32,7 +32,7 @@ public final class SmallFiles {
     /** Makes an empty store of so many groups, for a server to find, unless the directory is there. */
     public static void make(Path directory, int groups) {
         if (!Files.exists(directory)) {
-            StoreGroups.open(config(directory).build(), groups).close();
+            Shards.open(config(directory).build(), groups).close();
         }
     }
 }

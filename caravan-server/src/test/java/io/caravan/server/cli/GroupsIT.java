@@ -3,7 +3,7 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.SmallFiles;
@@ -58,12 +58,12 @@ class GroupsIT {
 
     /** A server in this process, for what a process of its own would not show better. */
     private static final class Here implements AutoCloseable {
-        private final StoreGroups groups;
+        private final Shards groups;
         private final Server server;
         final RespClient client;
 
         Here(Path data, int number) throws IOException {
-            groups = StoreGroups.open(SmallFiles.config(data).build(), number);
+            groups = Shards.open(SmallFiles.config(data).build(), number);
             server = Server.start(
                     groups.store(),
                     ServerConfig.of(
@@ -251,7 +251,7 @@ class GroupsIT {
         assertThat(run("restore", "--archive", archive, "--data", restored, "--groups", "2"))
                 .as(printed)
                 .isZero();
-        assertThat(StoreGroups.folders(restored)).hasSize(2);
+        assertThat(Shards.folders(restored)).hasSize(2);
         try (Here server = new Here(restored, 2)) {
             assertThat(server.client.call("DBSIZE")).isEqualTo(":10");
             for (int i = 10; i < 20; i++) {

@@ -3,7 +3,7 @@ package io.caravan.server.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.cluster.GroupConfig;
-import io.caravan.cluster.GroupInquiry;
+import io.caravan.cluster.LeaderLookup;
 import io.caravan.server.config.HostPort;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ class OtherGroupTest {
     private final OtherGroup other = new OtherGroup(GROUP, SILENT, InstantSource.system());
 
     private void askOnce(GroupConfig.@Nullable Tls tls) {
-        try (GroupInquiry inquiry = new GroupInquiry(GROUP.id(), tls, Duration.ofSeconds(1))) {
+        try (LeaderLookup inquiry = new LeaderLookup(GROUP.id(), tls, Duration.ofSeconds(1))) {
             other.ask(inquiry);
         }
         assertThat(other.view().leader()).isEmpty();

@@ -45,9 +45,9 @@ public final class FileObjectStore implements ObjectStore {
 
     private final Path folder;
     private final String location;
-    /** Null until the first write. Guarded by this. */
+    /** Null until the first write. CallbackRunner by this. */
     private @Nullable Staging staging;
-    /** Guarded by this. */
+    /** CallbackRunner by this. */
     private boolean closed;
 
     private FileObjectStore(Path folder) {

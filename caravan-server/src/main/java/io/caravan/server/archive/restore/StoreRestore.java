@@ -2,9 +2,9 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
+import io.caravan.Shards;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
-import io.caravan.StoreGroups;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
@@ -40,7 +40,7 @@ public final class StoreRestore {
             boolean allowMissing,
             RestoreListener listener,
             RestoreProgress progress) {
-        try (StoreGroups opened = open(config, groups, archive.root().store());
+        try (Shards opened = open(config, groups, archive.root().store());
                 DocumentService documents = documents(opened.store())) {
             ListStore store = opened.store();
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
@@ -60,8 +60,8 @@ public final class StoreRestore {
      * so that an interrupted restore recognizes its store and continues. Until the restore is complete, the store is
      * marked as incomplete.
      */
-    private static StoreGroups open(StoreConfig config, int groups, UUID archived) {
-        StoreGroups opened = StoreGroups.open(config, groups);
+    private static Shards open(StoreConfig config, int groups, UUID archived) {
+        Shards opened = Shards.open(config, groups);
         boolean adopted = false;
         try {
             ListStore store = opened.store();

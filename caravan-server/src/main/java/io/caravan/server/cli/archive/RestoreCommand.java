@@ -1,8 +1,8 @@
 package io.caravan.server.cli.archive;
 
 import io.caravan.CaravanException;
+import io.caravan.Shards;
 import io.caravan.StoreConfig;
-import io.caravan.StoreGroups;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.restore.RestoreProgress;
@@ -132,9 +132,7 @@ public final class RestoreCommand extends ClientCommand {
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
-            check(
-                    groups >= 1 && groups <= StoreGroups.MAX_GROUPS,
-                    "--groups must be from 1 to " + StoreGroups.MAX_GROUPS);
+            check(groups >= 1 && groups <= Shards.MAX_GROUPS, "--groups must be from 1 to " + Shards.MAX_GROUPS);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
             restoreAll(given(archive.url(), how), given(data, how), output);

@@ -3,8 +3,8 @@ package io.caravan.server.cli.serve;
 import static io.caravan.server.config.Quantities.check;
 
 import io.caravan.Durability;
+import io.caravan.Shards;
 import io.caravan.StoreConfig;
-import io.caravan.StoreGroups;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.server.app.ClusterServer;
 import io.caravan.server.app.Server;
@@ -227,7 +227,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
         Server server =
                 new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings), null);
-        StoreGroups store = open(config, server, serverConfig);
+        Shards store = open(config, server, serverConfig);
         stopWith(new Shutdown(server, store.store(), processOptions.stopTimeout()));
         announce(config, server);
         logSettings(serverConfig);
@@ -246,12 +246,12 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /** Opens the store while the server already reports its status, then starts serving the store. */
-    private StoreGroups open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
+    private Shards open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
         CompletableFuture<Void> warmUp = warmUp(serverConfig);
-        StoreGroups store = null;
+        Shards store = null;
         boolean serving = false;
         try {
-            store = StoreGroups.open(config, storeOptions.groups());
+            store = Shards.open(config, storeOptions.groups());
             warmUp.join();
             server.serve(store.store(), Backups.of(store::backup, storeOptions.backupDirectory()));
             serving = true;

@@ -4,8 +4,8 @@ import static io.caravan.server.config.Quantities.check;
 
 import io.caravan.Durability;
 import io.caravan.FlushPolicy;
+import io.caravan.Shards;
 import io.caravan.StoreConfig;
-import io.caravan.StoreGroups;
 import io.caravan.server.config.Quantities;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -103,8 +103,8 @@ final class StoreOptions {
      */
     int groups() {
         check(
-                groups >= 1 && groups <= StoreGroups.MAX_GROUPS,
-                "--groups must be from 1 to " + StoreGroups.MAX_GROUPS + ", was " + groups);
+                groups >= 1 && groups <= Shards.MAX_GROUPS,
+                "--groups must be from 1 to " + Shards.MAX_GROUPS + ", was " + groups);
         return groups;
     }
 

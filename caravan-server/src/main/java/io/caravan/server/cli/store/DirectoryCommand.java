@@ -1,6 +1,6 @@
 package io.caravan.server.cli.store;
 
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.VersionProvider;
@@ -42,7 +42,7 @@ abstract class DirectoryCommand implements Callable<Integer> {
 
     /** Returns the directory, which must be that of one store, not of several shards. */
     protected final Path oneStore(Path directory) {
-        List<Path> folders = StoreGroups.folders(directory);
+        List<Path> folders = Shards.folders(directory);
         check(
                 folders.size() == 1,
                 directory + " has " + folders.size()

@@ -2,7 +2,7 @@ package io.caravan.server.cli.store;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
@@ -89,7 +89,7 @@ public final class DumpCommand extends ReadingCommand {
 
     /** Returns the store that contains the document of this name, if there are several shards. */
     private Path storeOf(String document) {
-        List<Path> groups = StoreGroups.folders(directory);
+        List<Path> groups = Shards.folders(directory);
         return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
     }
 
@@ -121,7 +121,7 @@ public final class DumpCommand extends ReadingCommand {
             DocumentNames.Entry entry = catalog.wanted();
             return entry != null && dumpDocument(contents, printer, entry);
         }
-        if (StoreGroups.folders(directory).size() > 1) {
+        if (Shards.folders(directory).size() > 1) {
             // A shard that has never had a document.
             return false;
         }

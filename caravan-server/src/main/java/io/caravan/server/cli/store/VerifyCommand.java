@@ -2,7 +2,7 @@ package io.caravan.server.cli.store;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
@@ -37,7 +37,7 @@ public final class VerifyCommand extends StoreCommand {
     @Override
     public Integer call() throws IOException {
         boolean clean = true;
-        for (Path store : StoreGroups.folders(directory)) {
+        for (Path store : Shards.folders(directory)) {
             clean &= verify(store);
         }
         return clean ? CommandLine.ExitCode.OK : DAMAGED;

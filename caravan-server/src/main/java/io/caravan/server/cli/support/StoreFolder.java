@@ -3,7 +3,7 @@ package io.caravan.server.cli.support;
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.DurableListStore;
-import io.caravan.StoreGroups;
+import io.caravan.Shards;
 import io.caravan.StoreVersionException;
 import io.caravan.VerifyReport;
 import io.caravan.format.CheckpointLayout;
@@ -48,7 +48,7 @@ final class StoreFolder {
     static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
         List<Path> folders;
         try {
-            folders = StoreGroups.folders(directory);
+            folders = Shards.folders(directory);
         } catch (CaravanException damaged) {
             file.missing(PART, "the file that says how many groups there are cannot be read");
             return;

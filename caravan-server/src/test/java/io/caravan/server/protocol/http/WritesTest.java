@@ -69,7 +69,7 @@ class WritesTest {
                             return null;
                         case "group":
                             calls.add("group");
-                            return (ListStore.Group) () -> calls.add("close");
+                            return (ListStore.WriteGroup) () -> calls.add("close");
                         default:
                             return method.invoke(memory, arguments);
                     }

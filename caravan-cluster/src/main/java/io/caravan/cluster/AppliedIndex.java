@@ -1,0 +1,149 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The durable applied index: the last Raft entry whose effects are fsynced in the store's own files, so the Raft log up
+ * to it may be purged. It is kept in a small file that is written after the fsync. A stale file only means that some
+ * frames are replayed from the Raft log.
+ *
+ * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported it earlier, the leader
+ * would not send InstallSnapshot again, and the follower would wait for it forever.
+ *
+ * <p>Not thread-safe, except for {@link #durable()} and the methods that Raft calls.
+ */
+final class AppliedIndex {
+    private static final long MAGIC = 0x4B52_414D_5641_5243L;
+    private static final int SUMMED_BYTES = 4 * Long.BYTES;
+    private static final int BYTES = SUMMED_BYTES + Long.BYTES;
+    /** The log bytes between two kept entries; the index need not be exact. */
+    private static final long SPACING_BYTES = 64 * 1024;
+
+    /** An entry, and the LSN at which its frame ends in the store's log. The store's own files are Raft's snapshot. */
+    record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
+        @Override
+        public TermIndex getTermIndex() {
+            return entry;
+        }
+
+        @Override
+        public List<FileInfo> getFiles() {
+            return List.of();
+        }
+    }
+
+    private final Path file;
+    private final Deque<Applied> applied = new ArrayDeque<>();
+    private volatile @Nullable Applied durable;
+    /** The same as {@link #durable}, unless a snapshot was received that Raft has not installed yet. */
+    private volatile @Nullable Applied told;
+
+    private volatile boolean untold;
+    private int looksWhileUntold;
+
+    /** Reads the applied index in the directory, if any. */
+    AppliedIndex(Path directory) throws IOException {
+        this.file = directory.resolve("applied");
+        this.durable = Files.exists(file) ? read() : null;
+        this.told = durable;
+    }
+
+    private Applied read() throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+        if (bytes.limit() != BYTES || bytes.getLong(0) != MAGIC || bytes.getLong(SUMMED_BYTES) != checksum(bytes)) {
+            throw new IOException(file + " is damaged; replace this host by one with another id and empty folders");
+        }
+        TermIndex entry = TermIndex.valueOf(bytes.getLong(Long.BYTES), bytes.getLong(2 * Long.BYTES));
+        return new Applied(entry, bytes.getLong(3 * Long.BYTES));
+    }
+
+    private static long checksum(ByteBuffer bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.slice(0, SUMMED_BYTES));
+        return crc.getValue();
+    }
+
+    /** Returns the entry up to which the Raft log is no longer needed, or null. */
+    @Nullable
+    Applied durable() {
+        return durable;
+    }
+
+    /** Records that the store has written the frame of an entry, which ends at this LSN of its log. */
+    void applied(TermIndex entry, long endLsn) {
+        Applied known = durable;
+        if (known != null && entry.getIndex() <= known.entry().getIndex()) {
+            // The received snapshot contains it.
+            return;
+        }
+        Applied last = applied.peekLast();
+        if (last == null || endLsn - last.endLsn() >= SPACING_BYTES) {
+            applied.addLast(new Applied(entry, endLsn));
+        }
+    }
+
+    /** Records that the store's log is fsynced up to this LSN. */
+    void forced(long lsn) throws IOException {
+        Applied newest = null;
+        while (!applied.isEmpty() && applied.getFirst().endLsn() <= lsn) {
+            newest = applied.removeFirst();
+        }
+        if (newest != null) {
+            write(newest);
+            durable = newest;
+            if (!untold) {
+                told = newest;
+            }
+        }
+    }
+
+    /** Returns the snapshot that Raft may see, or null. */
+    @Nullable
+    Applied told() {
+        return told;
+    }
+
+    /**
+     * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. For
+     * one thread.
+     */
+    boolean isForgotten(int patience) {
+        looksWhileUntold = untold ? looksWhileUntold + 1 : 0;
+        return looksWhileUntold == patience;
+    }
+
+    /** Records that Raft installs the received snapshot. */
+    void tell() {
+        told = durable;
+        untold = false;
+    }
+
+    /** Records that the store was replaced by one that is complete up to this entry and fsynced. */
+    void replaced(Applied entry) throws IOException {
+        applied.clear();
+        write(entry);
+        untold = true;
+        durable = entry;
+    }
+
+    private void write(Applied newest) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(BYTES);
+        bytes.putLong(0, MAGIC);
+        bytes.putLong(Long.BYTES, newest.entry().getTerm());
+        bytes.putLong(2 * Long.BYTES, newest.entry().getIndex());
+        bytes.putLong(3 * Long.BYTES, newest.endLsn());
+        bytes.putLong(SUMMED_BYTES, checksum(bytes));
+        Folders.replace(file, bytes);
+    }
+}

@@ -1,0 +1,143 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.GroupInfoReply;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.thirdparty.io.grpc.StatusRuntimeException;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Queries the nodes of a group for its leader, one node at a time. The caller need not be a node. The connection to a
+ * node stays open as long as the node responds. Not thread-safe.
+ */
+public final class LeaderLookup implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LeaderLookup.class);
+
+    private final UUID group;
+    private final GroupConfig.@Nullable Tls tls;
+    private final TimeDuration patience;
+    private @Nullable Host asked;
+    private @Nullable RaftClient client;
+
+    /**
+     * A node's view of its group.
+     *
+     * @param hosts the voting members, in no particular order
+     * @param leader the id of the leader, as far as the node knows; null if it knows of none
+     */
+    public record Answer(List<Host> hosts, @Nullable String leader) {}
+
+    /**
+     * Creates an inquiry that connects at its first query.
+     *
+     * @param tls the files by which the nodes and the caller authenticate to each other; null if TLS is not used
+     * @param patience the response timeout of a node
+     */
+    public LeaderLookup(UUID group, GroupConfig.@Nullable Tls tls, Duration patience) {
+        this.group = group;
+        this.tls = tls;
+        this.patience = TimeDuration.valueOf(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Returns a node's view of its group; empty if the node does not respond in time or is not in the group. */
+    public Optional<Answer> ask(Host host) {
+        Optional<Answer> answer = reply(host)
+                .map(reply -> new Answer(
+                        reply.getConf()
+                                .map(hosts -> hosts.getPeersList().stream()
+                                        .map(Membership::host)
+                                        .toList())
+                                .orElse(List.of()),
+                        leader(reply.getRoleInfoProto())));
+        if (answer.isEmpty()) {
+            close();
+        }
+        return answer;
+    }
+
+    /** Returns everything that a node reports about its group. */
+    Optional<GroupInfoReply> reply(Host host) {
+        try {
+            return Optional.of(clientOf(host)
+                            .getGroupManagementApi(RaftPeerId.valueOf(host.id()))
+                            .info(RaftGroupId.valueOf(group)))
+                    .filter(GroupInfoReply::isSuccess);
+        } catch (IOException | StatusRuntimeException silent) {
+            LOG.debug("host {} does not say who is of group {}", host, group, silent);
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Returns the facts that a node reports to one that starts for the first time; empty if it does not respond in
+     * time.
+     */
+    Optional<HostFacts> facts(Host host, String asker) {
+        try {
+            RaftClientReply reply = clientOf(host)
+                    .io()
+                    .sendStaleRead(
+                            Message.valueOf(HostFacts.question(asker)),
+                            RaftLog.INVALID_LOG_INDEX,
+                            RaftPeerId.valueOf(host.id()));
+            return reply.isSuccess()
+                    ? Optional.of(HostFacts.decode(reply.getMessage().getContent()))
+                    : Optional.empty();
+        } catch (IOException | StatusRuntimeException silent) {
+            LOG.debug("host {} does not tell facts of group {}", host, group, silent);
+            return Optional.empty();
+        }
+    }
+
+    private RaftClient clientOf(Host host) {
+        RaftClient kept = client;
+        if (kept != null && host.equals(asked)) {
+            return kept;
+        }
+        close();
+        RaftClient made = RaftSettings.client(group, tls, Membership.peer(host), patience);
+        client = made;
+        asked = host;
+        return made;
+    }
+
+    private static @Nullable String leader(RoleInfoProto role) {
+        return switch (role.getRole()) {
+            case LEADER -> role.getSelf().getId().toStringUtf8();
+            case FOLLOWER -> {
+                String known =
+                        role.getFollowerInfo().getLeaderInfo().getId().getId().toStringUtf8();
+                yield known.isEmpty() ? null : known;
+            }
+            default -> null;
+        };
+    }
+
+    /** Closes the connection, if any. */
+    @Override
+    public void close() {
+        RaftClient kept = client;
+        client = null;
+        if (kept != null) {
+            try {
+                kept.close();
+            } catch (IOException problem) {
+                LOG.debug("the connection to host {} did not end cleanly", asked, problem);
+            }
+        }
+    }
+}

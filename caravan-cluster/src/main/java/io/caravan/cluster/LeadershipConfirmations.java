@@ -1,0 +1,89 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one is in
+ * flight; requests that arrive in the meantime share the next one. Thread-safe.
+ */
+final class LeadershipConfirmations {
+    private final String self;
+    private final Supplier<? extends CompletableFuture<?>> commitEmptyEntry;
+    private final long timeoutMillis;
+
+    /** Completes for the requests made since the entry in flight was proposed; null if there are none. */
+    private @Nullable CompletableFuture<Void> next;
+
+    private boolean underWay;
+
+    /**
+     * Creates the confirmations of one node.
+     *
+     * @param commitEmptyEntry proposes an entry; done when the group has committed it in the term in which it was
+     *     proposed, and this node has applied it
+     * @param timeoutMillis the maximum time that a caller waits
+     */
+    LeadershipConfirmations(
+            String self, Supplier<? extends CompletableFuture<?>> commitEmptyEntry, long timeoutMillis) {
+        this.self = self;
+        this.commitEmptyEntry = commitEmptyEntry;
+        this.timeoutMillis = timeoutMillis;
+    }
+
+    /** Completes when an entry proposed after this call is committed; fails with an {@link IOException}. */
+    CompletableFuture<Void> confirm() {
+        CompletableFuture<Void> asked;
+        synchronized (this) {
+            if (next == null || next.isDone()) {
+                next = new CompletableFuture<>();
+                next.orTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
+            }
+            asked = next;
+        }
+        proposeNext();
+        return asked.handle(this::outcome).thenCompose(outcome -> outcome);
+    }
+
+    private CompletableFuture<Void> outcome(@Nullable Void done, @Nullable Throwable problem) {
+        return problem == null
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.failedFuture(new IOException(
+                        "host " + self + " cannot confirm that it leads its group: " + why(problem)
+                                + "; ask the host that leads, which may be another one now",
+                        problem));
+    }
+
+    private String why(Throwable problem) {
+        return problem instanceof TimeoutException
+                ? "no majority has answered within " + timeoutMillis + " ms"
+                : String.valueOf(problem.getMessage());
+    }
+
+    private void proposeNext() {
+        CompletableFuture<Void> asked;
+        synchronized (this) {
+            if (underWay || next == null) {
+                return;
+            }
+            underWay = true;
+            asked = next;
+            next = null;
+        }
+        commitEmptyEntry.get().whenComplete((committed, problem) -> {
+            synchronized (this) {
+                underWay = false;
+            }
+            if (problem == null) {
+                asked.complete(null);
+            } else {
+                asked.completeExceptionally(problem);
+            }
+            proposeNext();
+        });
+    }
+}

@@ -1,0 +1,167 @@
+package io.caravan.cluster;
+
+import io.caravan.cluster.AppliedIndex.Applied;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A copy of this node's files on its way to another node. One thread produces the chunks, and waits while two are
+ * ready; the other node requests them one at a time. Thread-safe.
+ */
+final class OutgoingSnapshot {
+    private static final int MOST_READY = 2;
+    /** The maximum time until a reply; it must be below the timeout of the other node. */
+    private static final Duration ANSWER = Duration.ofSeconds(1);
+
+    private final long number;
+    private final Duration patience;
+    private final Deque<ByteString> ready = new ArrayDeque<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private long next;
+    private @Nullable CompletableFuture<ByteString> asked;
+    private GroupMember.FileProgress progress = new GroupMember.FileProgress(0, 0);
+    private @Nullable Applied start;
+    private long goal = -1;
+
+    /**
+     * Creates a copy without ready chunks.
+     *
+     * @param number the number that identifies the copy at the other node
+     * @param patience the time without a request after which the copy ends
+     */
+    OutgoingSnapshot(long number, Duration patience) {
+        this.number = number;
+        this.patience = patience;
+    }
+
+    long number() {
+        return number;
+    }
+
+    synchronized GroupMember.FileProgress progress() {
+        return progress;
+    }
+
+    /** Returns the entry from which the Raft log is needed; null while this is unknown. */
+    synchronized @Nullable Applied start() {
+        return start;
+    }
+
+    synchronized void startAt(Applied entry) {
+        start = entry;
+    }
+
+    /**
+     * Returns the entry that the other node must reach before it no longer needs the log since the copy. It is the
+     * entry of the first call; otherwise the log would be kept while the other node lags even slightly.
+     */
+    synchronized long goal(long last) {
+        goal = goal < 0 ? last : goal;
+        return goal;
+    }
+
+    /**
+     * Returns a future that completes when all chunks are ready or sent, and fails with the reason if the copy fails.
+     */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Returns the chunk with this number when it is ready. */
+    synchronized CompletableFuture<ByteString> ask(long piece) {
+        if (ended.isCompletedExceptionally()) {
+            return CompletableFuture.failedFuture(new IOException("the copy has ended", reason()));
+        }
+        if (piece != next) {
+            return CompletableFuture.failedFuture(
+                    new IOException("piece " + piece + " was asked for, but the next one is " + next));
+        }
+        CompletableFuture<ByteString> answer = new CompletableFuture<>();
+        ByteString first = ready.pollFirst();
+        if (first != null) {
+            next++;
+            answer.complete(first);
+        } else {
+            answer.completeOnTimeout(FileMessage.waiting(), ANSWER.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        asked = answer;
+        notifyAll();
+        return answer;
+    }
+
+    private @Nullable Throwable reason() {
+        return ended.handle((done, why) -> why).join();
+    }
+
+    synchronized void progress(long done, long total) {
+        progress = new GroupMember.FileProgress(done, total);
+    }
+
+    /** Adds the next chunk. Called by the thread that produces them. */
+    void take(ByteBuffer piece) throws IOException {
+        put(FileMessage.piece(progress(), piece));
+    }
+
+    /** Ends the copy after the last chunk: it is complete up to this entry. */
+    void end(Applied copied) throws IOException {
+        put(FileMessage.end(copied));
+    }
+
+    private synchronized void put(ByteString message) throws IOException {
+        awaitRoom();
+        CompletableFuture<ByteString> waiting = asked;
+        if (waiting != null && ready.isEmpty() && waiting.complete(message)) {
+            next++;
+        } else {
+            ready.addLast(message);
+        }
+    }
+
+    private void awaitRoom() throws IOException {
+        CompletableFuture<ByteString> last = asked;
+        long began = System.nanoTime();
+        while (ready.size() >= MOST_READY && !ended.isDone()) {
+            if (asked != last) {
+                last = asked;
+                began = System.nanoTime();
+            }
+            long left = patience.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
+            if (left <= 0) {
+                throw new IOException("it has asked for nothing for " + patience.toSeconds() + " s");
+            }
+            pause(left);
+        }
+        if (ended.isDone()) {
+            throw new IOException("the copy was ended", reason());
+        }
+    }
+
+    private void pause(long millis) throws IOException {
+        try {
+            wait(millis);
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", hurried);
+        }
+    }
+
+    /** Completes the copy: every chunk is ready to be requested. */
+    void succeed() {
+        ended.complete(null);
+    }
+
+    /** Ends the copy: no more chunks are sent. */
+    synchronized void fail(Throwable why) {
+        if (ended.completeExceptionally(why) && asked != null) {
+            asked.completeExceptionally(new IOException("the copy has ended", why));
+        }
+        notifyAll();
+    }
+}

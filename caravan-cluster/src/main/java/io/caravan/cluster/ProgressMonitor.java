@@ -1,0 +1,139 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks once per election timeout, on its own thread, whether this node progresses: as the leader, after it has
+ * received a snapshot, and while the group has no leader.
+ */
+final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
+    /**
+     * The number of election timeouts without progress after which the term is ended, or {@code STILL} if that is
+     * longer.
+     */
+    private static final int STILL_ELECTIONS = 10;
+
+    private static final Duration STILL = Duration.ofSeconds(10);
+    /**
+     * The number of checks without a leader after which connections are reset: not at each check, because elections use
+     * them.
+     */
+    private static final int LOOKS_OF_A_CONNECTION = 4;
+
+    private final GroupConfig config;
+    private final RaftServer server;
+    private final RaftGroupId group;
+    private final GroupStateMachine state;
+    private final Membership membership;
+    private final RaftView view;
+    private final BooleanSupplier proposes;
+    private final Runnable emptyEntry;
+    private final ScheduledExecutorService looks;
+    /** The number of consecutive checks without a leader. Used by the checking thread only. */
+    private int leaderless;
+
+    /**
+     * Creates the watch of one node.
+     *
+     * @param proposes whether the node has proposed entries whose outcome is unknown
+     * @param emptyEntry proposes an empty entry
+     */
+    ProgressMonitor(
+            GroupConfig config,
+            RaftServer server,
+            RaftGroupId group,
+            GroupStateMachine state,
+            Membership membership,
+            BooleanSupplier proposes,
+            Runnable emptyEntry) {
+        this.config = config;
+        this.server = server;
+        this.group = group;
+        this.state = state;
+        this.membership = membership;
+        this.view = new RaftView(server, group);
+        this.proposes = proposes;
+        this.emptyEntry = emptyEntry;
+        this.looks = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "caravan-watch " + config.self());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    void start() {
+        long election = config.election().toMillis();
+        int patience = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
+        StallDetector commits = new StallDetector(config.self(), this, patience);
+        looks.scheduleWithFixedDelay(() -> look(commits, patience), election, election, TimeUnit.MILLISECONDS);
+    }
+
+    private void look(StallDetector commits, int patience) {
+        try {
+            commits.look();
+            state.lookAfterFiles(patience);
+            state.noteHosts();
+            lookForLeader();
+        } catch (RuntimeException problem) {
+            LOG.warn("{}: cannot tell how far its group is", config.self(), problem);
+        }
+    }
+
+    private void lookForLeader() {
+        try {
+            leaderless = server.getDivision(group).getInfo().getLeaderId() == null ? leaderless + 1 : 0;
+        } catch (IOException left) {
+            return;
+        }
+        if (leaderless >= LOOKS_OF_A_CONNECTION) {
+            leaderless = 0;
+            view.endConnections();
+        }
+    }
+
+    @Override
+    public boolean waits() {
+        try {
+            DivisionInfo info = server.getDivision(group).getInfo();
+            return info.isLeader() && (proposes.getAsBoolean() || !info.isLeaderReady());
+        } catch (IOException left) {
+            return false;
+        }
+    }
+
+    @Override
+    public List<Long> howFar() {
+        return state.howFar();
+    }
+
+    @Override
+    public void proposeEmptyEntry() {
+        emptyEntry.run();
+    }
+
+    @Override
+    public void stepDown() {
+        try {
+            membership.stepDown();
+        } catch (IOException left) {
+            LOG.debug("{}: takes no part in its group any more", config.self(), left);
+        }
+    }
+
+    @Override
+    public void close() {
+        looks.shutdown();
+    }
+}

@@ -1,0 +1,88 @@
+package io.caravan.cluster;
+
+import io.caravan.FrameReplicator;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One term of leadership. Proposes the frames of the leading store to the group, one at a time, and blocks the store's
+ * flusher until each is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
+ */
+final class RaftFrameReplicator implements FrameReplicator {
+    /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
+    private final BiConsumer<byte[], Proposal> propose;
+    /** Encodes a frame as an entry. */
+    private final Function<ByteBuffer, byte[]> entry;
+
+    private @Nullable Proposal pending;
+    private @Nullable Throwable abandoned;
+    private byte @Nullable [] lastCommitted;
+
+    RaftFrameReplicator(BiConsumer<byte[], Proposal> propose, Function<ByteBuffer, byte[]> entry) {
+        this.propose = propose;
+        this.entry = entry;
+    }
+
+    @Override
+    public void commit(ByteBuffer frame) throws IOException {
+        byte[] made = entry.apply(frame);
+        Proposal proposal = start(new Proposal(frame));
+        propose.accept(made, proposal);
+        proposal.await();
+    }
+
+    private synchronized Proposal start(Proposal proposal) throws IOException {
+        if (abandoned != null) {
+            throw new IOException("this host leads its group no longer", abandoned);
+        }
+        pending = proposal;
+        return proposal;
+    }
+
+    /**
+     * Handles a frame that the group has committed. Returns whether the store was waiting for this frame; it then
+     * continues.
+     */
+    synchronized boolean committed(ByteBuffer frame) {
+        Proposal proposal = pending;
+        if (proposal == null || !proposal.isOf(frame)) {
+            return false;
+        }
+        lastCommitted = new byte[frame.remaining()];
+        frame.get(frame.position(), lastCommitted);
+        pending = null;
+        proposal.commit();
+        return true;
+    }
+
+    /** Ends the term for the store. Only the first reason is kept. */
+    synchronized void abandon(Throwable why) {
+        if (abandoned == null) {
+            abandoned = why;
+        }
+        if (pending != null) {
+            pending.fail(why);
+            pending = null;
+        }
+    }
+
+    /** Whether the store is waiting for this proposal, in this term. */
+    synchronized boolean waitsFor(Proposal proposal) {
+        return pending == proposal;
+    }
+
+    synchronized boolean isAbandoned() {
+        return abandoned != null;
+    }
+
+    /**
+     * Returns the last committed frame, or null. The store writes it after it is notified, so a store that fails in
+     * between may lack it. The store has written every earlier frame.
+     */
+    synchronized @Nullable ByteBuffer lastCommitted() {
+        return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);
+    }
+}

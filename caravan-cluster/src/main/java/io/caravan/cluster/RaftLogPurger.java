@@ -1,0 +1,67 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+
+/**
+ * Purges the Raft log: removes entries that are durable in this node's files if all other nodes have received them, or
+ * if they exceed the {@link RaftLogRetention}. Not thread-safe, but {@link #due} may be called on a second thread.
+ */
+final class RaftLogPurger {
+    private static final int ENTRIES = 1_000;
+    private static final int PARTS_OF_BOUND = 16;
+
+    private final RaftLogRetention bound;
+    private final long bytesBetween;
+    private int entries;
+    private long lastLsn;
+
+    /**
+     * Creates a keeper.
+     *
+     * @param segments the directory of the log's segments
+     */
+    RaftLogPurger(Path segments, long keptBytes) {
+        this.bound = new RaftLogRetention(segments, keptBytes);
+        this.bytesBetween = keptBytes / PARTS_OF_BOUND;
+    }
+
+    /** Whether a purge is due, now that a frame has been applied. Called by the thread that applies frames. */
+    boolean due(long endLsn) {
+        entries++;
+        if (entries < ENTRIES && endLsn - lastLsn < bytesBetween) {
+            return false;
+        }
+        entries = 0;
+        lastLsn = endLsn;
+        return true;
+    }
+
+    /**
+     * Purges the entries that are not needed.
+     *
+     * @param durable the entry up to which this node's files are complete
+     * @param held the first entry that a node which is sent files needs
+     */
+    void drop(RaftServer.Division division, long durable, OptionalLong held) throws IOException {
+        long last = Math.max(leastCommitted(division), bound.lastBeyond());
+        long needed = Math.min(durable, held.orElse(Long.MAX_VALUE));
+        // Raft compares an entry with its predecessor, so the predecessor is also kept.
+        division.getRaftLog().purge(Math.min(last, needed - 1));
+    }
+
+    /** Returns the last entry that every node has received; -1 if no contact with some node is recorded. */
+    private static long leastCommitted(RaftServer.Division division) {
+        Map<RaftPeerId, Long> known = RaftView.committed(division);
+        return division.getRaftConf().getAllPeers().stream()
+                .map(RaftPeer::getId)
+                .mapToLong(host -> known.getOrDefault(host, -1L))
+                .min()
+                .orElse(-1);
+    }
+}

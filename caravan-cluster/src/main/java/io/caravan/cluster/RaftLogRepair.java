@@ -1,0 +1,67 @@
+package io.caravan.cluster;
+
+import io.caravan.cluster.AppliedIndex.Applied;
+import io.caravan.cluster.RaftSegments.Segment;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Repairs the open segment of the Raft log when a node starts, before Raft reads it.
+ *
+ * <ul>
+ *   <li>If the log ends before the store's files do, the segment is deleted. A received snapshot, followed by a power
+ *       failure before Raft's own fsync, leaves such a log. Raft drops the finished segments, but would append new
+ *       entries to the open one, where they do not fit.
+ *   <li>Otherwise the segment is rewritten and fsynced. Raft assumes that everything it reads is durable, and
+ *       acknowledges it. But a killed process may have left entries in the page cache only. After a failed fsync, the
+ *       system may even return bytes that it no longer tries to write: another fsync would not detect this.
+ * </ul>
+ */
+final class RaftLogRepair {
+    private static final String ANEW = "anew.tmp";
+
+    private RaftLogRepair() {}
+
+    /**
+     * Prepares the log.
+     *
+     * @param segments the directory of the log's segments
+     * @param durable the entry up to which the store's files are complete; null if there is none
+     */
+    static void prepare(Path segments, @Nullable Applied durable) throws IOException {
+        Files.deleteIfExists(segments.resolve(ANEW));
+        for (Segment segment : RaftSegments.of(segments)) {
+            if (!segment.open()) {
+                continue;
+            }
+            if (durable != null && segment.first() <= durable.getIndex() && lastEntry(segment) < durable.getIndex()) {
+                Files.delete(segment.file());
+            } else {
+                writeAnew(segment.file());
+            }
+        }
+        Folders.force(segments);
+    }
+
+    private static void writeAnew(Path file) throws IOException {
+        Path anew = file.resolveSibling(ANEW);
+        Files.copy(file, anew);
+        try (FileChannel channel = FileChannel.open(anew, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        Files.move(anew, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** Returns the index of the last intact entry, or one less than the segment's first if there is none. */
+    private static long lastEntry(Segment segment) throws IOException {
+        AtomicLong last = new AtomicLong(segment.first() - 1);
+        RaftSegments.read(segment, entry -> last.set(entry.getIndex()));
+        return last.get();
+    }
+}

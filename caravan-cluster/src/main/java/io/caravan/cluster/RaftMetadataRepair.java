@@ -1,0 +1,165 @@
+package io.caravan.cluster;
+
+import io.caravan.cluster.AppliedIndex.Applied;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Repairs Raft's small files when a node starts, before Raft reads them. Ratis (3.3.0) writes each next to the old one
+ * and renames it even if the disk has rejected the write. The file is then empty or truncated. With such a
+ * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first
+ * start.
+ *
+ * <ul>
+ *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote in
+ *       any term in which it may have voted. It therefore continues in a term that no node has reached, {@link #ahead},
+ *       and an election moves the others there.
+ *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest membership entry. It is
+ *       rebuilt from that entry. If the Raft log no longer has the entry, the node does not start.
+ * </ul>
+ */
+final class RaftMetadataRepair {
+    /** The minimum number of terms that a node skips when it has lost its own. */
+    static final long LEAP = 1L << 40;
+
+    private static final int TERMS_OF_A_MILLISECOND_BITS = 10;
+    private static final Logger LOG = LoggerFactory.getLogger(RaftMetadataRepair.class);
+    private static final String TERM = "term";
+    private static final String VOTE = "votedFor";
+
+    private RaftMetadataRepair() {}
+
+    /**
+     * Prepares the files of a node that has started before.
+     *
+     * @param group Raft's directory for the group
+     * @param self the node's id
+     * @throws IOException if a file cannot be read or written, or the members are lost
+     */
+    static void prepare(Path group, String self) throws IOException {
+        Path current = group.resolve("current");
+        Path own = group.resolve("sm");
+        Applied durable = new AppliedIndex(own).durable();
+        prepareTerm(current.resolve("raft-meta"), own.resolve("term-at-start"), current, durable, self);
+        prepareHosts(current.resolve("raft-meta.conf"), current, durable);
+    }
+
+    private static void prepareTerm(Path file, Path kept, Path segments, @Nullable Applied durable, String self)
+            throws IOException {
+        if (!Files.exists(file)) {
+            return;
+        }
+        byte[] now = Files.readAllBytes(file);
+        Files.createDirectories(kept.resolveSibling("."));
+        long applied = Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm());
+        if (isWhole(now)) {
+            // A power failure may have restored an older file: a vote is durable before it counts, a term is not. In
+            // the older term, its leader could truncate entries that this node has acknowledged to a later leader.
+            byte[] newest = term(now) >= applied ? now : lines(self, applied);
+            Folders.replace(kept, ByteBuffer.wrap(newest));
+            if (newest != now) {
+                LOG.warn("{}: its term is older than its log: goes on in term {}", self, applied);
+                Folders.replace(file, ByteBuffer.wrap(newest));
+            }
+            return;
+        }
+        long last = Math.max(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, applied);
+        long ahead = ahead(last, System.currentTimeMillis());
+        LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
+        // A vote for itself, so that it votes for no other node in this term.
+        byte[] anew = lines(self, ahead);
+        // Written first: if the other write fails, the next start continues from this term.
+        Folders.replace(kept, ByteBuffer.wrap(anew));
+        Folders.replace(file, ByteBuffer.wrap(anew));
+    }
+
+    /**
+     * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
+     * 50 ms would need 1,700 years to reach it.
+     *
+     * <p>Another node may since have skipped to a term from the same one or an earlier one, and this node may have
+     * voted there. That happened earlier, so that term is lower: the clock advances skipped terms by 1,024 per
+     * millisecond, far faster than any node can vote.
+     *
+     * @param last the highest of the term of the last start or skip of this node, and the term of its last entry
+     */
+    static long ahead(long last, long nowMillis) {
+        long clock = nowMillis << TERMS_OF_A_MILLISECOND_BITS;
+        return Math.max(last + LEAP + clock % LEAP, clock);
+    }
+
+    /** Whether a file is intact. A truncated number is still a number, so the last line must be terminated. */
+    private static boolean isWhole(byte[] file) throws IOException {
+        Properties lines = lines(file);
+        return file.length > 0 && file[file.length - 1] == '\n' && lines.containsKey(TERM) && lines.containsKey(VOTE);
+    }
+
+    private static byte[] lines(String vote, long term) {
+        return (VOTE + "=" + vote + "\n" + TERM + "=" + term + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static long term(byte[] file) throws IOException {
+        return Long.parseLong(lines(file).getProperty(TERM));
+    }
+
+    private static Properties lines(byte[] file) throws IOException {
+        Properties lines = new Properties();
+        lines.load(new ByteArrayInputStream(file));
+        return lines;
+    }
+
+    private static void prepareHosts(Path file, Path segments, @Nullable Applied durable) throws IOException {
+        if (!Files.exists(file) || tellsHosts(Files.readAllBytes(file))) {
+            return;
+        }
+        Newest newest = Newest.of(segments);
+        LogEntryProto hosts = newest.hosts;
+        // A log that ends before the store's files is outdated: they came from another node, with its list of members.
+        if (hosts == null || durable != null && newest.index < durable.getIndex()) {
+            throw new IOException(
+                    file + ": a write that failed has lost the hosts of the group, and the Raft log does not"
+                            + " tell of them; replace this host by one with another id and empty folders");
+        }
+        LOG.warn("a write that failed has lost {}: made anew from entry {} of the Raft log", file, hosts.getIndex());
+        Folders.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
+    }
+
+    private static boolean tellsHosts(byte[] file) {
+        try {
+            return LogEntryProto.parseFrom(file).hasConfigurationEntry();
+        } catch (InvalidProtocolBufferException endsEarly) {
+            return false;
+        }
+    }
+
+    /** The newest term, index, and members in the Raft log. */
+    private static final class Newest {
+        private long term;
+        private long index = -1;
+        private @Nullable LogEntryProto hosts;
+
+        static Newest of(Path segments) throws IOException {
+            Newest newest = new Newest();
+            RaftSegments.readAll(segments, newest::see);
+            return newest;
+        }
+
+        private void see(LogEntryProto entry) {
+            term = entry.getTerm();
+            index = entry.getIndex();
+            if (entry.hasConfigurationEntry()) {
+                hosts = entry;
+            }
+        }
+    }
+}

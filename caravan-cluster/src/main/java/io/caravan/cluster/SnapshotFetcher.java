@@ -1,0 +1,113 @@
+package io.caravan.cluster;
+
+import io.caravan.SnapshotInstaller;
+import io.caravan.cluster.AppliedIndex.Applied;
+import io.caravan.cluster.FileMessage.Kind;
+import io.caravan.cluster.FileMessage.Reply;
+import io.caravan.cluster.FileMessage.Request;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftPeerId;
+
+/**
+ * Receives the leader's files by requesting each chunk, as a read-only client of the group. The leader need not be
+ * ready to lead: without the lagging node it may have no majority.
+ */
+final class SnapshotFetcher implements AutoCloseable {
+    private static final long LOOK_MILLIS = 100;
+
+    private final RaftClient leader;
+    private final RaftPeerId leaderId;
+    private final String self;
+    private final BooleanSupplier closing;
+    private final Consumer<GroupMember.FileProgress> progress;
+    private final long sending = new SecureRandom().nextLong();
+    private final ExecutorService asking = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "caravan-files asks");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    SnapshotFetcher(
+            RaftClient leader,
+            RaftPeerId leaderId,
+            String self,
+            BooleanSupplier closing,
+            Consumer<GroupMember.FileProgress> progress) {
+        this.leader = leader;
+        this.leaderId = leaderId;
+        this.self = self;
+        this.closing = closing;
+        this.progress = progress;
+    }
+
+    /**
+     * Receives a copy, and returns the entry up to which it is complete. Its files are then durable, but not verified.
+     *
+     * @param folder a directory that does not exist yet
+     */
+    Applied receive(Path folder) throws IOException {
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(folder)) {
+            long number = 0;
+            Future<RaftClientReply> asked = ask(number);
+            while (true) {
+                Reply reply = Reply.decode(await(asked).getMessage().getContent());
+                if (reply.kind() == Kind.END) {
+                    copy.finish();
+                    return reply.readEnd();
+                }
+                boolean piece = reply.kind() == Kind.PIECE;
+                number += piece ? 1 : 0;
+                // Requests the next one while this one is written.
+                asked = ask(number);
+                if (piece) {
+                    progress.accept(reply.readProgress());
+                    copy.take(reply.body());
+                }
+            }
+        }
+    }
+
+    private Future<RaftClientReply> ask(long number) {
+        Message request = Message.valueOf(new Request(sending, number, self).encode());
+        return asking.submit(() -> leader.io().sendStaleRead(request, 0, leaderId));
+    }
+
+    private RaftClientReply await(Future<RaftClientReply> asked) throws IOException {
+        while (!closing.getAsBoolean()) {
+            try {
+                RaftClientReply reply = asked.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                if (!reply.isSuccess()) {
+                    throw new IOException("host " + leaderId + " sends no files: " + reply.getException());
+                }
+                return reply;
+            } catch (TimeoutException again) {
+                // Checks whether the node is closing.
+            } catch (ExecutionException failed) {
+                throw new IOException(
+                        "host " + leaderId + " cannot be asked for files: " + failed.getCause(), failed.getCause());
+            } catch (InterruptedException hurried) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", hurried);
+            }
+        }
+        throw new IOException("the host is closing");
+    }
+
+    @Override
+    public void close() {
+        asking.shutdownNow();
+    }
+}

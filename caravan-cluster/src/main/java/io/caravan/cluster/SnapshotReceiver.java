@@ -1,0 +1,153 @@
+package io.caravan.cluster;
+
+import io.caravan.CaravanException;
+import io.caravan.cluster.AppliedIndex.Applied;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Receives the leader's files when Raft requires this node to install a snapshot. Thread-safe. */
+final class SnapshotReceiver {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
+    /** The response timeout of the leader, which responds in time even if no chunk is ready. */
+    private static final TimeDuration ANSWER = TimeDuration.valueOf(10, TimeUnit.SECONDS);
+
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final int MOST_DOUBLINGS = 8;
+    private static final long LOOK_MILLIS = 50;
+    /** The number of steps in which progress is logged. */
+    private static final int STEPS = 4;
+
+    private final GroupConfig config;
+    private final BooleanSupplier closing;
+    private final Target target;
+    private final ExecutorService thread;
+    private volatile GroupMember.@Nullable FileProgress progress;
+    private int failures;
+    private long told;
+
+    /** The store that the files replace. */
+    interface Target {
+        /** Returns the directory for the files, which does not exist yet. */
+        Path begin() throws IOException;
+
+        /**
+         * Installs the files as the store.
+         *
+         * @throws IOException if that is impossible
+         */
+        void install(Path received, Applied copied) throws IOException;
+    }
+
+    SnapshotReceiver(GroupConfig config, BooleanSupplier closing, Target target) {
+        this.config = config;
+        this.closing = closing;
+        this.target = target;
+        this.thread = Executors.newSingleThreadExecutor(task -> {
+            Thread made = new Thread(task, "caravan-files of " + config.self());
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    /** Returns how much of the files has arrived; empty if none are being received. */
+    Optional<GroupMember.FileProgress> progress() {
+        return Optional.ofNullable(progress);
+    }
+
+    /**
+     * Receives the files and makes them the store. After a failure, Raft requests them again.
+     *
+     * @return completes with the entry up to which the store is then complete
+     */
+    CompletableFuture<TermIndex> receive(RaftPeer leader) {
+        CompletableFuture<TermIndex> result = new CompletableFuture<>();
+        try {
+            thread.execute(() -> receive(leader, result));
+        } catch (RejectedExecutionException closed) {
+            result.completeExceptionally(closed);
+        }
+        return result;
+    }
+
+    private void receive(RaftPeer leader, CompletableFuture<TermIndex> result) {
+        try {
+            pauseAfterFailures();
+            LOG.info(
+                    "{}: is behind what the group's Raft log keeps; asks host {} for its files", config.self(), leader);
+            Applied copied = receiveFrom(leader);
+            failures = 0;
+            LOG.info(
+                    "{}: has the files of host {}, with everything up to entry {}",
+                    config.self(),
+                    leader.getId(),
+                    copied.entry());
+            result.complete(copied.entry());
+        } catch (IOException | CaravanException failed) {
+            failures++;
+            LOG.warn("{}: did not get files, and will be asked to try again: {}", config.self(), failed.getMessage());
+            result.completeExceptionally(failed);
+        } catch (RuntimeException | Error broken) {
+            failures++;
+            LOG.error("{}: getting files broke, and will be tried again", config.self(), broken);
+            result.completeExceptionally(broken);
+        } finally {
+            progress = null;
+        }
+    }
+
+    /** Delays a retry after failures; returns early if the node is closing. */
+    private void pauseAfterFailures() throws IOException {
+        long millis = failures == 0 ? 0 : FIRST_PAUSE_MILLIS << Math.min(failures - 1, MOST_DOUBLINGS);
+        try {
+            for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += LOOK_MILLIS) {
+                TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", hurried);
+        }
+    }
+
+    private Applied receiveFrom(RaftPeer leader) throws IOException {
+        told = 0;
+        Path folder = target.begin();
+        try (RaftClient client = RaftSettings.client(config, leader, ANSWER);
+                SnapshotFetcher fetch =
+                        new SnapshotFetcher(client, leader.getId(), config.self(), closing, this::tell)) {
+            Applied copied = fetch.receive(folder);
+            target.install(folder, copied);
+            return copied;
+        }
+    }
+
+    private void tell(GroupMember.FileProgress now) {
+        progress = now;
+        long part = now.bytes() * STEPS / Math.max(1, now.total());
+        if (part > told && part < STEPS) {
+            told = part;
+            LOG.info("{}: has {} of {} bytes of the files", config.self(), now.bytes(), now.total());
+        }
+    }
+
+    /** Waits until no more files are received. Called when the node is closing. */
+    void awaitEnd(long seconds) throws IOException, InterruptedException {
+        thread.shutdown();
+        if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {
+            throw new IOException(config.self() + " did not stop receiving files within " + seconds + " s");
+        }
+    }
+}

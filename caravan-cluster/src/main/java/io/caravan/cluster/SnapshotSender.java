@@ -1,0 +1,176 @@
+package io.caravan.cluster;
+
+import io.caravan.BackupReport;
+import io.caravan.CaravanException;
+import io.caravan.Replica;
+import io.caravan.cluster.AppliedIndex.Applied;
+import io.caravan.cluster.FileMessage.Request;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends this node's files to nodes that lag behind the retained Raft log. Each requests them chunk by chunk. The copy
+ * is produced while it is requested, so no second one occupies this node's disk. Until the other node has caught up,
+ * the Raft log is kept from the copy's entry on. Thread-safe.
+ */
+final class SnapshotSender {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** The number of steps in which progress is logged. */
+    private static final int STEPS = 4;
+
+    private final String self;
+    private final Source source;
+    private final Map<String, OutgoingSnapshot> copies = new ConcurrentHashMap<>();
+
+    interface Source {
+        Replica replica();
+
+        /**
+         * Fsyncs the replica's log, and {@linkplain OutgoingSnapshot#startAt starts} the copy at an entry that the log then
+         * covers. From then on, the Raft log is kept from that entry on.
+         *
+         * @throws IOException if there is no such entry yet
+         */
+        Applied start(OutgoingSnapshot copy) throws IOException;
+    }
+
+    SnapshotSender(String self, Source source) {
+        this.self = self;
+        this.source = source;
+    }
+
+    /**
+     * Handles a node's request.
+     *
+     * @param led whether this node leads the one with this id
+     */
+    CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
+        try {
+            Request request = Request.decode(message);
+            if (!led.test(request.host())) {
+                throw new IOException("host " + self + " does not lead host " + request.host());
+            }
+            return copy(request).ask(request.number());
+        } catch (IOException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    private synchronized OutgoingSnapshot copy(Request request) throws IOException {
+        OutgoingSnapshot current = copies.get(request.host());
+        if (current != null && current.number() == request.sending()) {
+            return current;
+        }
+        if (request.number() != 0) {
+            throw new IOException("this host does not send files to host " + request.host() + " any more");
+        }
+        if (current != null) {
+            current.fail(new IOException("host " + request.host() + " has begun anew"));
+        }
+        OutgoingSnapshot copy = new OutgoingSnapshot(request.sending(), PATIENCE);
+        copies.put(request.host(), copy);
+        Thread thread = new Thread(() -> send(request.host(), copy), "caravan-files " + self + " to " + request.host());
+        thread.setDaemon(true);
+        thread.start();
+        return copy;
+    }
+
+    private void send(String host, OutgoingSnapshot copy) {
+        try {
+            Applied start = source.start(copy);
+            LOG.info("{}: host {} is behind what the Raft log keeps, and is sent the store's files", self, host);
+            BackupReport report = source.replica().send(copy::take, new Told(host, copy));
+            copy.end(start);
+            copy.succeed();
+            LOG.info("{}: host {} was sent {} files of {} bytes", self, host, report.files(), report.bytes());
+        } catch (IOException | CaravanException ended) {
+            copy.fail(ended);
+            LOG.warn("{}: host {} was not sent all files: {}", self, host, ended.getMessage());
+        } catch (RuntimeException | Error broken) {
+            copy.fail(broken);
+            LOG.error("{}: sending files to host {} broke", self, host, broken);
+        }
+    }
+
+    /** Logs each step of the progress. */
+    private final class Told implements BackupReport.Progress {
+        private final String host;
+        private final OutgoingSnapshot copy;
+        private long told;
+
+        Told(String host, OutgoingSnapshot copy) {
+            this.host = host;
+            this.copy = copy;
+        }
+
+        @Override
+        public void at(long done, long total) {
+            copy.progress(done, total);
+            long part = done * STEPS / Math.max(1, total);
+            if (part > told && part < STEPS) {
+                told = part;
+                LOG.info("{}: host {} was sent {} of {} bytes", self, host, done, total);
+            }
+        }
+    }
+
+    /** Returns how much of its copy in progress a node was sent; empty if there is none. */
+    Optional<GroupMember.FileProgress> progress(String host) {
+        return Optional.ofNullable(copies.get(host))
+                .filter(copy -> !copy.ended().isDone())
+                .map(OutgoingSnapshot::progress);
+    }
+
+    /** Returns the bytes sent of each copy in progress. */
+    List<Long> sentBytes() {
+        return copies.values().stream()
+                .filter(copy -> !copy.ended().isDone())
+                .map(copy -> copy.progress().bytes())
+                .toList();
+    }
+
+    /** Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are none. */
+    OptionalLong firstHeld() {
+        return copies.values().stream()
+                .map(OutgoingSnapshot::start)
+                .flatMap(start -> Optional.ofNullable(start).stream())
+                .mapToLong(start -> start.entry().getIndex())
+                .min();
+    }
+
+    /**
+     * Discards failed copies, and those whose receivers no longer need the log since the copy. Such a receiver has the
+     * entries that this node had at the first check after the copy's end, or is gone.
+     *
+     * @param last the entry up to which this node is complete now
+     * @param committed the entry up to which a node is known to be complete
+     */
+    void forget(long last, ToLongFunction<String> committed, Predicate<String> gone) {
+        copies.entrySet().removeIf(copy -> {
+            String host = copy.getKey();
+            CompletableFuture<Void> ended = copy.getValue().ended();
+            return ended.isCompletedExceptionally()
+                    || ended.isDone()
+                            && (committed.applyAsLong(host) >= copy.getValue().goal(last) || gone.test(host));
+        });
+    }
+
+    /** Fails all copies with this reason. */
+    void stop(String why) {
+        IOException reason = new IOException(why);
+        List.copyOf(copies.values()).forEach(copy -> copy.fail(reason));
+        copies.clear();
+    }
+}

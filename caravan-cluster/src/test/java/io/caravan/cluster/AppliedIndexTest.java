@@ -1,0 +1,97 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Up to which entry a host needs its Raft log no more. */
+final class AppliedIndexTest {
+    private static final int FRAME_BYTES = 100_000;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void onlyWhatIsForcedIsMarked() throws IOException {
+        AppliedIndex mark = new AppliedIndex(directory);
+        for (int i = 1; i <= 4; i++) {
+            mark.applied(TermIndex.valueOf(1, i), (long) i * FRAME_BYTES);
+        }
+        mark.forced(FRAME_BYTES - 1);
+        assertThat(mark.durable()).isNull();
+        mark.forced(3 * FRAME_BYTES);
+        AppliedIndex.Applied third = new AppliedIndex.Applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
+        assertThat(mark.durable()).isEqualTo(third);
+        assertThat(new AppliedIndex(directory).durable()).isEqualTo(third);
+    }
+
+    @Test
+    void itForgetsSomeButMarksNoneTooEarly() throws IOException {
+        AppliedIndex mark = new AppliedIndex(directory);
+        for (int i = 1; i <= 1000; i++) {
+            mark.applied(TermIndex.valueOf(1, i), 4096L * i);
+        }
+        mark.forced(4096L * 700);
+        assertThat(mark.durable()).isNotNull();
+        assertThat(mark.durable().entry().getIndex()).isBetween(650L, 700L);
+        assertThat(mark.durable().endLsn())
+                .isEqualTo(4096L * mark.durable().entry().getIndex());
+    }
+
+    @Test
+    void raftIsToldOfReceivedFilesWhenItTakesThemOver() throws IOException {
+        AppliedIndex mark = new AppliedIndex(directory);
+        mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
+        mark.forced(3 * FRAME_BYTES);
+        AppliedIndex.Applied before = mark.durable();
+        assertThat(mark.told()).isEqualTo(before);
+        mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
+        mark.applied(TermIndex.valueOf(2, 95), 95 * FRAME_BYTES);
+        mark.forced(95 * FRAME_BYTES);
+        assertThat(mark.told()).isEqualTo(before);
+        mark.tell();
+        assertThat(mark.told()).isEqualTo(mark.durable());
+        mark.applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES);
+        mark.forced(99 * FRAME_BYTES);
+        assertThat(mark.told()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
+    }
+
+    /** No leader may ask for them any more. */
+    @Test
+    void receivedFilesThatRaftDoesNotTakeOverAreForgotten() throws IOException {
+        AppliedIndex mark = new AppliedIndex(directory);
+        mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
+        mark.forced(3 * FRAME_BYTES);
+        assertThat(mark.isForgotten(1)).isFalse();
+        mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
+        assertThat(mark.isForgotten(2)).isFalse();
+        assertThat(mark.isForgotten(2)).isTrue();
+        mark.tell();
+        assertThat(mark.isForgotten(1)).isFalse();
+        mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
+        assertThat(mark.isForgotten(2)).as("counted anew").isFalse();
+    }
+
+    @Test
+    void aDamagedMarkIsRefused() throws IOException {
+        AppliedIndex mark = new AppliedIndex(directory);
+        mark.applied(TermIndex.valueOf(2, 7), FRAME_BYTES);
+        mark.forced(FRAME_BYTES);
+        Path file = directory.resolve("applied");
+        byte[] whole = Files.readAllBytes(file);
+        for (int i = 0; i < whole.length; i++) {
+            byte[] damaged = whole.clone();
+            damaged[i] ^= 1;
+            Files.write(file, damaged);
+            assertThatIOException()
+                    .isThrownBy(() -> new AppliedIndex(directory))
+                    .withMessageContaining("applied is damaged");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Whoever is not of a group asks its hosts. */
+@Patient
+@Execution(ExecutionMode.CONCURRENT)
+final class LeaderLookupTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    @TempDir
+    Path directory;
+
+    private static Host host(Group group, String id) {
+        return group.hosts().stream()
+                .filter(host -> host.id().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void everyHostThatIsUpTellsWhoLeadsAndWhichHostsThereAre() throws Exception {
+        try (Group group = new Group(directory).create();
+                LeaderLookup inquiry = new LeaderLookup(group.id(), null, PATIENCE);
+                LeaderLookup other = new LeaderLookup(UUID.randomUUID(), null, PATIENCE)) {
+            for (Host asked : group.hosts()) {
+                Eventually.await("host " + asked.id() + " tells who leads", () -> {
+                    Optional<LeaderLookup.Answer> answer = inquiry.ask(asked);
+                    return answer.isPresent()
+                            && Objects.equals(answer.get().leader(), leader(group))
+                            && List.copyOf(answer.get().hosts()).containsAll(group.hosts())
+                            && answer.get().hosts().size() == 3;
+                });
+            }
+            assertThatOneThatIsDownSaysNothing(group, inquiry);
+            assertThat(other.ask(host(group, group.awaitLeader())))
+                    .as("of another group")
+                    .isEmpty();
+        }
+    }
+
+    private static String leader(Group group) {
+        try {
+            return group.awaitLeader();
+        } catch (InterruptedException hurried) {
+            throw new IllegalStateException(hurried);
+        }
+    }
+
+    private static void assertThatOneThatIsDownSaysNothing(Group group, LeaderLookup inquiry) throws Exception {
+        String stopped = group.follower();
+        Host down = host(group, stopped);
+        group.stop(stopped);
+        assertThat(inquiry.ask(down)).isEmpty();
+        assertThat(inquiry.ask(host(group, group.awaitLeader()))).isPresent();
+        group.restart(stopped);
+        Eventually.await("it answers again", () -> inquiry.ask(down).isPresent());
+    }
+}

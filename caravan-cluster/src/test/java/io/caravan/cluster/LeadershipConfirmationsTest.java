@@ -1,0 +1,90 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+
+/** Which entry those who ask wait for; the entries are invented. */
+class LeadershipConfirmationsTest {
+    private static final long LONG_MILLIS = 600_000;
+
+    private final List<CompletableFuture<Void>> entries = new ArrayList<>();
+
+    private LeadershipConfirmations confirmations(long timeoutMillis) {
+        return new LeadershipConfirmations("a", this::propose, timeoutMillis);
+    }
+
+    private CompletableFuture<Void> propose() {
+        entries.add(new CompletableFuture<>());
+        return entries.get(entries.size() - 1);
+    }
+
+    @Test
+    void whoeverAsksWaitsForAnEntryThatIsProposedLater() {
+        LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
+        CompletableFuture<Void> first = confirmations.confirm();
+        CompletableFuture<Void> second = confirmations.confirm();
+        CompletableFuture<Void> third = confirmations.confirm();
+        assertThat(entries).hasSize(1);
+        entries.get(0).complete(null);
+        assertThat(first).isCompleted();
+        assertThat(second).isNotDone();
+        assertThat(entries).as("one entry for both who have asked meanwhile").hasSize(2);
+        entries.get(1).complete(null);
+        assertThat(second).isCompleted();
+        assertThat(third).isCompleted();
+        assertThat(entries).as("none for nobody").hasSize(2);
+    }
+
+    @Test
+    void anEntryThatIsNotCommittedConfirmsNothing() {
+        LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
+        CompletableFuture<Void> asked = confirmations.confirm();
+        entries.get(0).completeExceptionally(new IOException("it leads no longer"));
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(asked::get)
+                .withCauseInstanceOf(IOException.class)
+                .withMessageContaining("host a cannot confirm that it leads its group: it leads no longer");
+        assertThat(confirmations.confirm()).isNotDone();
+        assertThat(entries).hasSize(2);
+    }
+
+    @Test
+    void whoeverWaitsTooLongIsToldSoAndMayAskAgain() {
+        LeadershipConfirmations confirmations = confirmations(1);
+        CompletableFuture<Void> asked = confirmations.confirm();
+        CompletableFuture<Void> behind = confirmations.confirm();
+        for (CompletableFuture<Void> each : List.of(asked, behind)) {
+            assertThat(each)
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(IOException.class)
+                    .withMessageContaining("no majority has answered within 1 ms");
+        }
+        // The entry that is under way still is: asking again waits behind it, and is not told the old answer.
+        CompletableFuture<Void> again = confirmations.confirm();
+        entries.get(0).complete(null);
+        assertThat(entries).hasSize(2);
+        assertThat(again)
+                .satisfiesAnyOf(
+                        waiting -> assertThat(waiting).isNotDone(),
+                        late -> assertThat(late).isCompletedExceptionally());
+    }
+
+    @Test
+    void nobodyCanAnswerForTheOthers() {
+        LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
+        confirmations.confirm();
+        CompletableFuture<Void> second = confirmations.confirm();
+        CompletableFuture<Void> third = confirmations.confirm();
+        second.complete(null);
+        assertThat(third).isNotDone();
+    }
+}

@@ -1,0 +1,131 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import io.caravan.cluster.AppliedIndex.Applied;
+import io.caravan.cluster.FileMessage.Kind;
+import io.caravan.cluster.FileMessage.Reply;
+import io.caravan.cluster.FileMessage.Request;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.junit.jupiter.api.Test;
+
+/** Pieces of files between the thread that makes them and the host that asks for them. */
+final class OutgoingSnapshotTest {
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final OutgoingSnapshot copy = new OutgoingSnapshot(4711, LONG);
+
+    private static ByteBuffer piece(int content) {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(0, content);
+    }
+
+    private static Reply read(CompletableFuture<ByteString> answer) throws Exception {
+        return Reply.decode(answer.get());
+    }
+
+    private static void assertPiece(CompletableFuture<ByteString> answer, int content) throws Exception {
+        Reply reply = read(answer);
+        assertThat(reply.kind()).isEqualTo(Kind.PIECE);
+        assertThat(reply.readProgress()).isEqualTo(new GroupMember.FileProgress(12, 34));
+        assertThat(reply.body().getInt()).isEqualTo(content);
+    }
+
+    @Test
+    void piecesComeInTurnWhetherTheyAreAskedForBeforeOrAfter() throws Exception {
+        copy.progress(12, 34);
+        CompletableFuture<ByteString> before = copy.ask(0);
+        copy.take(piece(1));
+        assertPiece(before, 1);
+        copy.take(piece(2));
+        copy.take(piece(3));
+        assertPiece(copy.ask(1), 2);
+        assertPiece(copy.ask(2), 3);
+        Applied last = new Applied(TermIndex.valueOf(3, 300), 4096);
+        copy.end(last);
+        assertThat(read(copy.ask(3)).readEnd()).isEqualTo(last);
+    }
+
+    @Test
+    void whatIsNotReadyHasToBeAskedForAgain() throws Exception {
+        assertThat(read(copy.ask(0)).kind()).isEqualTo(Kind.WAIT);
+        copy.take(piece(1));
+        assertThat(read(copy.ask(0)).kind()).isEqualTo(Kind.PIECE);
+    }
+
+    @Test
+    void noPieceIsSentTwiceOrLeftOut() throws Exception {
+        copy.take(piece(1));
+        assertThat(copy.ask(1)).isCompletedExceptionally();
+        copy.ask(0).get();
+        assertThat(copy.ask(0)).isCompletedExceptionally();
+    }
+
+    @Test
+    void whoMakesPiecesWaitsForRoomAndIsToldWhenNobodyWantsThem() throws Exception {
+        copy.take(piece(1));
+        copy.take(piece(2));
+        CompletableFuture<Throwable> made = new CompletableFuture<>();
+        Thread maker = new Thread(() -> {
+            try {
+                copy.take(piece(3));
+                copy.take(piece(4));
+                made.complete(new AssertionError("there was room"));
+            } catch (IOException ended) {
+                made.complete(ended);
+            }
+        });
+        maker.start();
+        Eventually.awaitWaitingOrDone(maker);
+        copy.ask(0).get();
+        Eventually.awaitWaitingOrDone(maker);
+        copy.fail(new IOException("it leads no longer"));
+        assertThat(made.get()).hasRootCauseMessage("it leads no longer");
+        assertThat(copy.ask(1)).isCompletedExceptionally();
+    }
+
+    @Test
+    void whoAsksForNothingIsGivenUp() throws IOException {
+        OutgoingSnapshot impatient = new OutgoingSnapshot(1, Duration.ofMillis(1));
+        impatient.take(piece(1));
+        impatient.take(piece(2));
+        assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("asked for nothing");
+    }
+
+    /** A host that is always a little behind would otherwise have the log kept for good. */
+    @Test
+    void theOtherHostHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
+        assertThat(copy.goal(300)).isEqualTo(300);
+        assertThat(copy.goal(400)).isEqualTo(300);
+    }
+
+    @Test
+    void whatWasDamagedOnItsWayIsRefused() throws Exception {
+        copy.take(piece(1));
+        byte[] whole = copy.ask(0).get().toByteArray();
+        for (int i = 0; i < whole.length; i++) {
+            byte[] damaged = whole.clone();
+            damaged[i] ^= 1;
+            assertThatIOException().isThrownBy(() -> Reply.decode(ByteString.copyFrom(damaged)));
+        }
+        assertThatIOException().isThrownBy(() -> Reply.decode(ByteString.copyFrom(whole, 0, 3)));
+    }
+
+    @Test
+    void requestsAreReadAsTheyWereSent() throws IOException {
+        Request request = new Request(4711, 5, "host-a");
+        assertThat(Request.decode(request.encode())).isEqualTo(request);
+        byte[] newer = request.encode().toByteArray();
+        newer[0]++;
+        assertThatIOException()
+                .isThrownBy(() -> Request.decode(ByteString.copyFrom(newer)))
+                .withMessageContaining("version 2");
+        assertThatIOException().isThrownBy(() -> Request.decode(ByteString.copyFrom(newer, 0, 10)));
+    }
+}

@@ -1,0 +1,99 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+
+/** What the store of a leader is told of its frames; the group is invented. */
+@Patient
+final class RaftFrameReplicatorTest {
+    private static final long LSN = 4096;
+
+    private final List<byte[]> proposed = Collections.synchronizedList(new ArrayList<>());
+    private final RaftFrameReplicator log =
+            new RaftFrameReplicator((entry, proposal) -> proposed.add(entry), StoreCalls::copyOf);
+
+    private static ByteBuffer frame(long lsn) {
+        ByteBuffer frame = ByteBuffer.allocate(2 * FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
+    }
+
+    /** Returns once the frame was proposed and the store waits, or goes on without waiting. */
+    private CompletableFuture<Void> commit(ByteBuffer frame) {
+        int before = proposed.size();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread flusher = new Thread(() -> {
+            try {
+                log.commit(frame);
+                done.complete(null);
+            } catch (IOException failed) {
+                done.completeExceptionally(failed);
+            }
+        });
+        flusher.start();
+        Eventually.await("the frame is proposed", () -> proposed.size() > before || done.isDone());
+        Eventually.awaitWaitingOrDone(flusher);
+        return done;
+    }
+
+    @Test
+    void theStoreWaitsUntilTheGroupHasCommittedItsFrame() {
+        CompletableFuture<Void> waiting = commit(frame(LSN));
+        assertThat(proposed).containsExactly(frame(LSN).array());
+        assertThat(waiting).isNotDone();
+        assertThat(log.committed(frame(LSN - 1))).isFalse();
+        assertThat(waiting).isNotDone();
+        assertThat(log.committed(frame(LSN))).isTrue();
+        waiting.join();
+        assertThat(log.committed(frame(LSN))).as("once only").isFalse();
+    }
+
+    @Test
+    void onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted() {
+        assertThat(log.lastCommitted()).isNull();
+        commit(frame(LSN));
+        assertThat(log.lastCommitted()).isNull();
+        log.committed(frame(LSN));
+        CompletableFuture<Void> second = commit(frame(2 * LSN));
+        log.abandon(new IOException("another host leads"));
+        assertThatExceptionOfType(CompletionException.class).isThrownBy(second::join);
+        assertThat(log.lastCommitted()).isEqualTo(frame(LSN));
+    }
+
+    @Test
+    void whatWaitsWhenTheTermEndsFails() {
+        CompletableFuture<Void> waiting = commit(frame(LSN));
+        log.abandon(new IOException("another host leads"));
+        assertThatExceptionOfType(CompletionException.class)
+                .isThrownBy(waiting::join)
+                .withMessageContaining("has not committed the frame at LSN 4096")
+                .withMessageContaining("another host leads");
+        assertThat(log.committed(frame(LSN))).as("too late").isFalse();
+    }
+
+    @Test
+    void nothingIsProposedWhenTheTermHasEnded() {
+        log.abandon(new IOException("another host leads"));
+        log.abandon(new IOException("a second reason"));
+        assertThatIOException()
+                .isThrownBy(() -> log.commit(frame(LSN)))
+                .withMessageContaining("this host leads its group no longer")
+                .havingCause()
+                .withMessage("another host leads");
+        assertThat(proposed).isEmpty();
+    }
+}

@@ -1,0 +1,189 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Hosts whose small Raft files a failed write has left empty, or cut off. */
+@Patient
+@Execution(ExecutionMode.CONCURRENT)
+final class RaftMetadataRepairTest {
+    private static final long LIST = 7;
+
+    @TempDir
+    Path directory;
+
+    private static Path meta(Group group, String host) {
+        return group.raftFiles(host).resolve("raft-meta");
+    }
+
+    private static long term(Path meta) throws IOException {
+        Properties lines = new Properties();
+        lines.load(Files.newBufferedReader(meta));
+        return Long.parseLong(lines.getProperty("term"));
+    }
+
+    private static void cutOff(Path file, int bytes) throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        assertThat(bytes).isLessThan(whole.length);
+        Files.write(file, Arrays.copyOf(whole, bytes));
+    }
+
+    @Test
+    void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String before = group.append(LIST, "before");
+            for (String host : List.of(group.follower(), group.awaitLeader())) {
+                long term = group.member(host).term();
+                group.stop(host);
+                cutOff(meta(group, host), 0);
+                group.restart(host);
+                long ahead = term(group.raftFiles(host).resolveSibling("sm/term-at-start"));
+                assertThat(ahead).isGreaterThan(term + 1_000);
+                Eventually.await(
+                        "all are in its term or a later one",
+                        () -> group.hosts().stream()
+                                .allMatch(each -> group.member(each.id()).term() >= ahead));
+                group.append(LIST, "without the term of " + host);
+                group.awaitAllAlike();
+            }
+            assertThat(group.values(LIST)).contains(before);
+        }
+    }
+
+    @Test
+    void allHostsMayHaveLostTheirs() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            List<String> all = List.of("a", "b", "c");
+            List<String> acknowledged = new ArrayList<>();
+            acknowledged.add(group.append(LIST, "before"));
+            for (int time = 0; time < 2; time++) {
+                group.stop(all);
+                for (String host : all) {
+                    cutOff(meta(group, host), 0);
+                }
+                group.restart(all);
+                acknowledged.add(group.append(LIST, "after " + time));
+            }
+            assertThat(group.values(LIST)).containsAll(acknowledged);
+        }
+    }
+
+    /** It can be read, as a number with fewer digits. */
+    @Test
+    void aTermThatIsCutOffIsNone() throws Exception {
+        Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
+        Path meta = group.resolve("current/raft-meta");
+        String whole = "#\n#Wed Nov 25 19:53:39 UTC 2026\nvotedFor=b\nterm=216\n";
+        Files.writeString(meta, whole);
+        RaftMetadataRepair.prepare(group, "a");
+        assertThat(meta).as("what is whole stays").hasContent(whole);
+        for (int bytes = 0; bytes < whole.length(); bytes++) {
+            Files.write(meta, Arrays.copyOf(whole.getBytes(StandardCharsets.US_ASCII), bytes));
+            long kept = term(group.resolve("sm/term-at-start"));
+            RaftMetadataRepair.prepare(group, "a");
+            assertThat(term(meta)).as("cut off after " + bytes).isGreaterThanOrEqualTo(kept + RaftMetadataRepair.LEAP);
+            assertThat(Files.readString(meta)).as("no vote is left for others").contains("votedFor=a\n");
+        }
+    }
+
+    @Test
+    void whoGoesAheadLaterGoesFurther() {
+        long now = 1_764_000_000_000L;
+        long ahead = RaftMetadataRepair.ahead(7, now);
+        assertThat(ahead).isGreaterThan(7 + RaftMetadataRepair.LEAP);
+        assertThat(RaftMetadataRepair.ahead(7, now + 1)).isGreaterThan(ahead + 1_000);
+        assertThat(RaftMetadataRepair.ahead(ahead, now - 3_600_000))
+                .as("the clock was set back")
+                .isGreaterThanOrEqualTo(ahead + RaftMetadataRepair.LEAP);
+        assertThat(RaftMetadataRepair.ahead(ahead, now + 1))
+                .as("two stand where one has gone ahead already")
+                .isGreaterThan(RaftMetadataRepair.ahead(ahead, now) + 1_000);
+    }
+
+    @Test
+    void theTermIsNoOlderThanTheLogAndTheHostsAreMadeAnewFromItOrTheHostDoesNotStart() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "before");
+            group.awaitAllAlike();
+            String host = group.follower();
+            group.stop(host);
+            assertTermIsNoOlderThanTheLog(group, host);
+            Path file = group.raftFiles(host).resolve("raft-meta.conf");
+            LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
+            int half = whole.getSerializedSize() / 2;
+            for (int bytes : new int[] {0, half}) {
+                cutOff(file, bytes);
+                RaftMetadataRepair.prepare(group.raftFiles(host).getParent(), host);
+                LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
+                assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
+            }
+            group.restart(host);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
+
+            // Without them it would take the hosts of its first start for the group's.
+            group.stop(host);
+            cutOff(file, 0);
+            for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
+                Files.delete(segment.file());
+            }
+            assertThatThrownBy(() -> group.restart(host))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("has lost the hosts of the group");
+            assertThat(file).isEmptyFile();
+        }
+    }
+
+    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
+    private static void assertTermIsNoOlderThanTheLog(Group group, String host) throws IOException {
+        long newest = term(meta(group, host));
+        Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
+        RaftMetadataRepair.prepare(group.raftFiles(host).getParent(), host);
+        assertThat(term(meta(group, host))).isEqualTo(newest);
+        assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
+    }
+
+    /** Another that has lost its term twice is ahead of every clock. */
+    @Test
+    void whoHasHeardOfALeaderFarAheadGoesFurther() throws Exception {
+        long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;
+        Path current = Files.createDirectories(directory.resolve("group/current"));
+        Path meta = Files.createFile(current.resolve("raft-meta"));
+        try (OutputStream log = Files.newOutputStream(current.resolve("log_inprogress_0"))) {
+            log.write(new byte[8]);
+            LogEntryProto.newBuilder().setTerm(far).setIndex(0).build().writeDelimitedTo(log);
+        }
+        RaftMetadataRepair.prepare(current.getParent(), "a");
+        assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetadataRepair.LEAP);
+    }
+
+    @Test
+    void whoHasAppliedWhatALeaderFarAheadHasSentGoesFurther() throws Exception {
+        long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;
+        Path current = Files.createDirectories(directory.resolve("group/current"));
+        Path meta = Files.createFile(current.resolve("raft-meta"));
+        Path own = Files.createDirectories(current.resolveSibling("sm"));
+        new AppliedIndex(own).replaced(new AppliedIndex.Applied(TermIndex.valueOf(far, 9), 100));
+        RaftMetadataRepair.prepare(current.getParent(), "a");
+        assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetadataRepair.LEAP);
+    }
+}

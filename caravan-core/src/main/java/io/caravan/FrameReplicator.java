@@ -1,0 +1,27 @@
+package io.caravan;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Replicates frames to the other nodes of a replication group. A frame is one group commit. It contains the writes but
+ * not the places of values in the heap, so every node can apply it with {@link Replica#replay}.
+ *
+ * <p>A store commits its frames one after another, in log order, on a store thread.
+ */
+@FunctionalInterface
+public interface FrameReplicator {
+    /** Replicates nothing: a frame is as durable as the store's own log makes it. */
+    FrameReplicator LOCAL = frame -> {};
+
+    /**
+     * Commits a frame. When this returns, every later leader of the group is guaranteed to have the frame. Only then
+     * does the store write it to its own log and acknowledge its writes.
+     *
+     * @param frame header and records, without the padding that follows them; read-only, and valid only until this
+     *     returns
+     * @throws IOException if the frame was not committed, or if the outcome is unknown. The store then fails, as after
+     *     a failed fsync, and submits no further frame
+     */
+    void commit(ByteBuffer frame) throws IOException;
+}

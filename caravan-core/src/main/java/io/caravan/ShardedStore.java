@@ -1,0 +1,337 @@
+package io.caravan;
+
+import io.caravan.StoreStats.Distribution;
+import io.caravan.StoreStats.HeapUse;
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.IntPredicate;
+import java.util.function.LongConsumer;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
+ * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
+ * shard separately: this store uses those of the first shard, and {@link #groups()} gives access to the others.
+ *
+ * <p><b>Differences from one store:</b>
+ *
+ * <ul>
+ *   <li>All lists of a batch must be in one shard.
+ *   <li>Callbacks follow the order of acceptance only within a shard.
+ *   <li>A crash undoes unacknowledged writes in each shard separately. For example, a later write of one shard may
+ *       survive while an earlier one of another is lost.
+ *   <li>A shard that has failed or is full rejects its own writes; the others continue.
+ *   <li>The store is writable when all shards are.
+ * </ul>
+ */
+public final class ShardedStore implements ListStore {
+    private final List<ListStore> groups;
+
+    /** Combines the stores. Afterwards they belong to this store, which closes them. */
+    public ShardedStore(List<? extends ListStore> groups) {
+        if (groups.isEmpty()) {
+            throw new IllegalArgumentException("there must be a group");
+        }
+        this.groups = List.copyOf(groups);
+    }
+
+    @Override
+    public List<ListStore> groups() {
+        return groups;
+    }
+
+    private ListStore groupOf(long id) {
+        return groups.get(id <= 0 ? 0 : (int) (id % groups.size()));
+    }
+
+    private ListStore groupOf(WriteBatch batch) {
+        List<ListStore> concerned = Stream.concat(
+                        batch.operations().stream().map(WriteBatch.Operation::id),
+                        batch.expectations().stream().map(WriteBatch.Expectation::id))
+                .map(this::groupOf)
+                .distinct()
+                .toList();
+        if (concerned.size() > 1) {
+            throw new IllegalArgumentException("a batch must concern lists of one group");
+        }
+        return concerned.isEmpty() ? groups.get(0) : concerned.get(0);
+    }
+
+    @Override
+    public void append(long id, byte[] value, WriteCallback callback) {
+        groupOf(id).append(id, value, callback);
+    }
+
+    @Override
+    public void append(long id, ByteBuffer value, WriteCallback callback) {
+        groupOf(id).append(id, value, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> append(long id, byte[] value) {
+        return groupOf(id).append(id, value);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        groupOf(batch).write(batch, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> write(WriteBatch batch) {
+        return groupOf(batch).write(batch);
+    }
+
+    @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        return groupOf(batch).tryWrite(batch, callback);
+    }
+
+    @Override
+    public void get(long id, EntryStream stream) {
+        groupOf(id).get(id, stream);
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        groupOf(id).get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        groupOf(id).getNewestFirst(id, beforeSequence, stream);
+    }
+
+    @Override
+    public void trim(long id, long count, WriteCallback callback) {
+        groupOf(id).trim(id, count, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> trim(long id, long count) {
+        return groupOf(id).trim(id, count);
+    }
+
+    @Override
+    public void trimTo(long id, long firstSequence, WriteCallback callback) {
+        groupOf(id).trimTo(id, firstSequence, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> trimTo(long id, long firstSequence) {
+        return groupOf(id).trimTo(id, firstSequence);
+    }
+
+    @Override
+    public void delete(long id, WriteCallback callback) {
+        groupOf(id).delete(id, callback);
+    }
+
+    @Override
+    public CompletableFuture<Long> delete(long id) {
+        return groupOf(id).delete(id);
+    }
+
+    @Override
+    public @Nullable ListInfo info(long id) {
+        return groupOf(id).info(id);
+    }
+
+    @Override
+    public @Nullable ListInfo accepted(long id) {
+        return groupOf(id).accepted(id);
+    }
+
+    @Override
+    public void acceptedLengths(long id, IntPredicate more) {
+        groupOf(id).acceptedLengths(id, more);
+    }
+
+    /** Visits the lists of all shards. An id that exists in several shards is visited once for each. */
+    @Override
+    public void forEachList(LongConsumer ids) {
+        groups.forEach(group -> group.forEachList(ids));
+    }
+
+    /** Returns the combined counters and gauges of the shards; see {@link GroupStats}. */
+    @Override
+    public StoreStats stats() {
+        return GroupStats.together(groups.stream().map(ListStore::stats).toList());
+    }
+
+    /** Not supported, because each shard has its own layout; see {@link #groups()}. */
+    @Override
+    public StoreLayout layout() {
+        throw new UnsupportedOperationException("each group has a layout of its own");
+    }
+
+    @Override
+    public WriteGroup group() {
+        List<WriteGroup> opened = groups.stream().map(ListStore::group).toList();
+        return () -> opened.forEach(WriteGroup::close);
+    }
+
+    @Override
+    public boolean writable() {
+        for (ListStore group : groups) {
+            if (!group.writable()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Waits for one shard after another. A shard that was writable may no longer be so when the action runs. */
+    @Override
+    public void onWritable(Runnable action) {
+        onWritable(groups.iterator(), new Once(action));
+    }
+
+    private static void onWritable(Iterator<ListStore> rest, Once action) {
+        if (!rest.hasNext()) {
+            action.run();
+            return;
+        }
+        rest.next().onWritable(() -> {
+            try {
+                onWritable(rest, action);
+            } catch (StoreClosedException closed) {
+                if (action.ran) {
+                    throw closed;
+                }
+                // The action finds the store closed.
+                action.run();
+            }
+        });
+    }
+
+    /** An action whose own {@code StoreClosedException} must be distinguished from that of a shard. */
+    private static final class Once implements Runnable {
+        private final Runnable action;
+        private boolean ran;
+
+        Once(Runnable action) {
+            this.action = action;
+        }
+
+        @Override
+        public void run() {
+            ran = true;
+            action.run();
+        }
+    }
+
+    /** Returns the executor of the first shard. A future completes on that of its own shard. */
+    @Override
+    public Executor futureExecutor() {
+        return groups.get(0).futureExecutor();
+    }
+
+    @Override
+    public void flush() {
+        all(groups.iterator(), ListStore::flush);
+    }
+
+    @Override
+    public void checkpoint() {
+        all(groups.iterator(), ListStore::checkpoint);
+    }
+
+    @Override
+    public void close() {
+        all(groups.iterator(), ListStore::close);
+    }
+
+    /** Runs the action on every store, even if it fails on one of them. */
+    private static void all(Iterator<ListStore> rest, Consumer<ListStore> action) {
+        if (rest.hasNext()) {
+            try {
+                action.accept(rest.next());
+            } finally {
+                all(rest, action);
+            }
+        }
+    }
+
+    /**
+     * The combined counters and gauges of several stores. Counts are sums. The percentiles of a combined histogram
+     * cannot be computed from those of the shards. They are upper bounds: the maximum over the shards.
+     */
+    private static final class GroupStats {
+        private final List<StoreStats> all;
+
+        private GroupStats(List<StoreStats> all) {
+            this.all = all;
+        }
+
+        static StoreStats together(List<StoreStats> groups) {
+            return new GroupStats(groups).together();
+        }
+
+        private StoreStats together() {
+            String first = all.get(0).name();
+            return new StoreStats(
+                    all.size() == 1 ? first : first + " and " + (all.size() - 1) + " more groups",
+                    sum(StoreStats::appends),
+                    sum(StoreStats::appendedBytes),
+                    sum(StoreStats::trims),
+                    sum(StoreStats::deletes),
+                    sum(StoreStats::refusals),
+                    sum(StoreStats::failures),
+                    sum(StoreStats::forces),
+                    sum(StoreStats::logBytes),
+                    distribution(StoreStats::batchRecords),
+                    distribution(StoreStats::forceNanos),
+                    distribution(StoreStats::ackNanos),
+                    distribution(StoreStats::recentAckNanos),
+                    sum(StoreStats::lists),
+                    heap(),
+                    sum(StoreStats::logBytesSinceCheckpoint),
+                    sum(StoreStats::checkpoints),
+                    greatest(all, StoreStats::lastCheckpointNanos),
+                    sum(StoreStats::pinnedReaders),
+                    distribution(StoreStats::lockNanos));
+        }
+
+        private long sum(ToLongFunction<StoreStats> figure) {
+            return all.stream().mapToLong(figure).sum();
+        }
+
+        private static <T> long greatest(List<T> of, ToLongFunction<T> figure) {
+            return of.stream().mapToLong(figure).max().orElse(0);
+        }
+
+        private Distribution distribution(Function<StoreStats, Distribution> of) {
+            List<Distribution> parts = all.stream().map(of).toList();
+            long count = parts.stream().mapToLong(Distribution::count).sum();
+            double total = parts.stream()
+                    .mapToDouble(part -> part.mean() * part.count())
+                    .sum();
+            return new Distribution(
+                    count,
+                    count == 0 ? 0 : total / count,
+                    greatest(parts, Distribution::p50),
+                    greatest(parts, Distribution::p90),
+                    greatest(parts, Distribution::p99),
+                    greatest(parts, Distribution::p999),
+                    greatest(parts, Distribution::max));
+        }
+
+        private HeapUse heap() {
+            List<HeapUse> parts = all.stream().map(StoreStats::heap).toList();
+            return new HeapUse(
+                    parts.stream().mapToLong(HeapUse::totalBytes).sum(),
+                    parts.stream().mapToLong(HeapUse::usedBytes).sum(),
+                    parts.stream().mapToLong(HeapUse::freeBytes).sum(),
+                    greatest(parts, HeapUse::largestHoleBytes),
+                    greatest(parts, HeapUse::segmentBytes));
+        }
+    }
+}

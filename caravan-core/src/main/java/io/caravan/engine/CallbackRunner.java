@@ -1,0 +1,47 @@
+package io.caravan.engine;
+
+import io.caravan.StoreFailedException;
+import io.caravan.WriteCallback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs users' code on store threads. Anything that it throws is logged and has no other effect. That includes an
+ * {@link Error}: a stack overflow in a callback says nothing about the engine.
+ */
+final class CallbackRunner {
+    private static final Logger LOG = LoggerFactory.getLogger(CallbackRunner.class);
+
+    private CallbackRunner() {}
+
+    /** Calls a write's callback with success. Uses no lambda, because this runs for every write. */
+    static void success(WriteCallback callback, long sequence) {
+        try {
+            callback.success(sequence);
+        } catch (Throwable thrown) {
+            log("A write's callback", thrown);
+        }
+    }
+
+    /** Calls a write's callback with the store's failure. If it throws, the next callbacks are still called. */
+    static void failure(WriteCallback callback, StoreFailedException problem) {
+        try {
+            callback.failure(problem);
+        } catch (Throwable thrown) {
+            log("A write's callback", thrown);
+        }
+    }
+
+    /** Runs a user's action; {@code what} names it in the log. */
+    static void run(String what, Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable thrown) {
+            log(what, thrown);
+        }
+    }
+
+    private static void log(String what, Throwable thrown) {
+        LOG.error("{} threw; the store goes on", what, thrown);
+    }
+}

@@ -1,0 +1,198 @@
+package io.caravan.engine;
+
+import io.caravan.WriteBatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Decides when the active commit is flushed: at once if a caller waits for it, otherwise when the writes that belong
+ * together have been added. Called under the store's lock, except where a method says otherwise.
+ *
+ * <p>While a write group is open ({@link io.caravan.ListStore#group()}), its first write does not wake the flusher. The
+ * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: with
+ * several open, closing any one may start the flush. Groups opened after a commit's first write do not delay it.
+ *
+ * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are given up, and no longer
+ * count.
+ */
+final class FlushScheduler {
+    /**
+     * The size at which a commit no longer waits for groups: an fsync of this much hardly takes longer than one of a
+     * block.
+     */
+    private static final int GATHERED_BYTES = 64 * 1024;
+
+    /**
+     * The largest commit that a writer flushes itself. While it writes more, it could gather the next commit instead.
+     */
+    private static final int FLUSHED_HERE_BYTES = 16 * 1024;
+
+    private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** The urgency of flushing the active commit. It only rises, until the commit is sealed. */
+    private enum Stage {
+        /**
+         * No flush: the commit is empty, or collects the writes of open groups until the flusher gives the groups up.
+         */
+        GATHERS,
+        /** Flush when the policy's delay is over. The flusher was woken for it. */
+        READY,
+        /** Flush without delay. */
+        URGENT,
+        /** Flush without delay, even an empty commit, and fsync the log at any durability level. */
+        FORCE
+    }
+
+    private final StoreState state;
+    private Commit active;
+    private volatile Stage stage = Stage.GATHERS;
+
+    /** Number of open groups, without those given up. */
+    private int openGroups;
+    /** Number of groups that must still close before the active commit is flushed. Any group counts. */
+    private int awaitedGroups;
+    /** Number of times that the open groups were given up. A group of an earlier generation no longer counts. */
+    private long generation;
+    /** Whether a group was opened since the flusher last was idle. */
+    private boolean groupsCome;
+    /** Whether the flusher will check again soon without being woken. */
+    private boolean flusherLooks;
+
+    FlushScheduler(StoreState state, Commit active) {
+        this.state = state;
+        this.active = active;
+    }
+
+    Commit active() {
+        return active;
+    }
+
+    /**
+     * Records that a callback was added to the active commit, and wakes the flusher as soon as it may flush.
+     *
+     * @param delayNanos the longest time that its write may wait, or {@link WriteBatch#BY_POLICY}
+     */
+    void added(long delayNanos) {
+        if (active.count() == 1) {
+            active.startedAt(state.nowNanos());
+            awaitedGroups = openGroups;
+            if (gathering() && !flusherLooks) {
+                flusherLooks = true;
+                wakeFlusher();
+            }
+        }
+        boolean sooner = delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
+        if (sooner && stage != Stage.GATHERS) {
+            // The flusher may be waiting for a later time.
+            wakeFlusher();
+        }
+        wakeWhenReady();
+    }
+
+    private void wakeWhenReady() {
+        if (stage == Stage.GATHERS && !active.isEmpty() && !gathering()) {
+            raise(Stage.READY);
+        }
+    }
+
+    private void raise(Stage to) {
+        if (stage.compareTo(to) < 0) {
+            stage = to;
+        }
+        wakeFlusher();
+    }
+
+    void wakeFlusher() {
+        state.wakes.flusher().run();
+    }
+
+    /** Whether a group that was open when the active commit got its first write may still add to it. */
+    private boolean gathering() {
+        return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
+    }
+
+    /** Opens a group. Returns its generation, which {@link #closeGroup} takes. */
+    long openGroup() {
+        openGroups++;
+        groupsCome = true;
+        return generation;
+    }
+
+    /**
+     * Closes a group of this generation, unless it was given up before.
+     *
+     * @param mayFlush whether the caller could make the flush itself
+     * @return whether the caller must flush: the commit is small and no other thread writes, that is, no other group is
+     *     open and the flusher was not woken
+     */
+    boolean closeGroup(long opened, boolean mayFlush) {
+        if (opened != generation) {
+            return false;
+        }
+        openGroups--;
+        awaitedGroups = Math.max(0, awaitedGroups - 1);
+        boolean alone = openGroups == 0 && stage == Stage.GATHERS;
+        if (mayFlush && alone && !active.isEmpty() && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES) {
+            return true;
+        }
+        wakeWhenReady();
+        return false;
+    }
+
+    /** Starts the flush of a nonempty active commit without waiting for more writes. */
+    void requireFlush() {
+        if (!active.isEmpty()) {
+            raise(Stage.URGENT);
+        }
+    }
+
+    /** Starts the next flush at once, and fsyncs the log in it at any durability level. */
+    void requireForce() {
+        raise(Stage.FORCE);
+    }
+
+    /** Whether the next flush must not be delayed. May be called without the lock. */
+    boolean urgent() {
+        return stage.compareTo(Stage.URGENT) >= 0;
+    }
+
+    /** Whether the active commit should be flushed now. Gives up groups that it has waited for long enough. */
+    boolean hasWork() {
+        if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
+            generation++;
+            openGroups = 0;
+            awaitedGroups = 0;
+        }
+        return stage == Stage.FORCE || !active.isEmpty() && !gathering();
+    }
+
+    /** Returns the remaining time that the active commit waits for groups; 0 if the clock has gone back. */
+    private long groupWaitNanos() {
+        long waitedNanos = state.nowNanos() - active.firstNanos();
+        return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;
+    }
+
+    /**
+     * Returns the time that an idle flusher may sleep. While groups keep opening, it wakes by itself, so their first
+     * writes need not wake it. The end of a flush in progress wakes it.
+     */
+    long restNanos() {
+        long nanos = Worker.UNTIL_WOKEN;
+        if (!active.isEmpty() && gathering()) {
+            nanos = Math.max(1, groupWaitNanos());
+        } else if (active.isEmpty() && groupsCome) {
+            nanos = GROUP_WAIT_NANOS;
+        }
+        flusherLooks = nanos != Worker.UNTIL_WOKEN;
+        groupsCome = false;
+        return nanos;
+    }
+
+    /** Replaces the active commit, which is sealed, with this one. Returns whether an fsync was requested. */
+    boolean sealed(Commit next) {
+        boolean forced = stage == Stage.FORCE;
+        active = next;
+        awaitedGroups = 0;
+        stage = Stage.GATHERS;
+        return forced;
+    }
+}

@@ -1,0 +1,592 @@
+package io.caravan.engine;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.index.Pins.Pin;
+import io.caravan.io.StoreFile;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Evacuates survivors from the log to the heap, placing those of a list next to each other. Afterwards the index does
+ * not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why new ones
+ * are not written to the heap. This is the generational hypothesis (Lieberman and Hewitt, "A Real-Time Garbage
+ * Collector Based on the Lifetimes of Objects", CACM 1983).
+ *
+ * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs these without
+ * the lock, and then points the index to them. No region therefore ever names heap bytes that are not durable, and a
+ * failed batch changes nothing.
+ *
+ * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
+ * removed. Entries trimmed in the meantime are freed when the pin is removed.
+ *
+ * <p>The log has priority, because a disk that is busy with the heap delays the log, and with it every writer. Each
+ * batch therefore waits for the flush in progress. During a burst, the log has the disk nearly to itself. Under a
+ * sustained load, the heap gets as many bytes written as the log. Otherwise the log would grow faster than the
+ * checkpoint frees it.
+ *
+ * <p>Used by the checkpointer only.
+ */
+final class LogEvacuation {
+    /** Maximum number of entries in a batch. */
+    private static final int BATCH_ENTRIES = 1 << 14;
+
+    /** Maximum number of bytes in a batch, which its last entry may exceed. */
+    private static final int BATCH_BYTES = 1 << 20;
+    /** Approximate number of lists pinned at a time. */
+    private static final int PINNED_LISTS = 1 << 12;
+    /** Regions visited or replaced under one hold of the lock. */
+    private static final int SLICE = 512;
+    /** The lead that the log may have over the heap, as a multiple of the minimum distance between checkpoints. */
+    private static final int BURST = 4;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LogEvacuation.class);
+
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final HeapSpace space;
+    private final DiskReserve reserve;
+    private final HeapFile heapFile;
+    private final EntryMove entries;
+
+    private final ArrayDeque<Young> pinned = new ArrayDeque<>();
+    private final List<Young> finished = new ArrayList<>();
+
+    /** The batch: entries list by list, where each lies in the log, and where it moves to. */
+    private final List<Run> runs = new ArrayList<>();
+
+    private final long[] regions = new long[BATCH_ENTRIES];
+    private final long[] places = new long[BATCH_ENTRIES];
+    private int count;
+    private long batchBytes;
+    /** Number of entries that have places. */
+    private int placed;
+
+    private @Nullable Unreadable unreadable;
+    private long startLsn;
+    private long heapBytes;
+
+    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, DiskReserve reserve) {
+        this.state = state;
+        this.queue = queue;
+        this.space = space;
+        this.reserve = reserve;
+        this.heapFile = state.heapFile;
+        this.entries = new EntryMove(heapFile, state.log);
+    }
+
+    /** A failed fsync of the heap, which is final for the open store. */
+    static final class ForceFailed extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        ForceFailed(IOException problem) {
+            super(problem);
+        }
+    }
+
+    /**
+     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except the later ones of
+     * the same list. The entry stays in the log, because it may become readable again, for example if a cable was
+     * faulty.
+     */
+    static final class Unreadable extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        Unreadable(CorruptStoreException entry, InternalError problem) {
+            super(entry.getMessage(), problem);
+        }
+    }
+
+    /** A pinned list, and the next of its entries to visit. */
+    private static final class Young {
+        final Pin pin;
+        final ListCursor cursor = new ListCursor();
+        long next;
+        /** Sequence of the first unreadable entry. */
+        long unreadable = Long.MAX_VALUE;
+
+        Young(Pin pin) {
+            this.pin = pin;
+            this.next = pin.from();
+        }
+    }
+
+    /** Consecutive entries of a list in the batch: {@code count} of them, from index {@code at}. */
+    private record Run(Young young, long id, long birth, long from, int at, int count) {}
+
+    /**
+     * Moves all entries before an LSN that are retained or pinned.
+     *
+     * @param untilLsn the position up to which the log is fsynced
+     * @throws Unreadable if some entries in the log are unreadable; all others have moved, except the later ones of
+     *     their lists
+     * @throws IOException if the disk or the heap has no space for them
+     */
+    void tenure(long untilLsn) throws IOException {
+        startLsn = state.committed.position();
+        heapBytes = 0;
+        unreadable = null;
+        try {
+            long left = state.locked(state.index::youngLists);
+            while (left > 0) {
+                left = pinLists(left);
+                moveBatches(untilLsn);
+            }
+            pinReaders();
+            moveBatches(untilLsn);
+            state.locked(() -> space.tenured(null));
+        } catch (IOException refused) {
+            state.locked(() -> space.tenured(refused.getMessage()));
+            throw refused;
+        } finally {
+            unpinAll();
+        }
+        if (unreadable != null) {
+            throw unreadable;
+        }
+    }
+
+    private void moveBatches(long untilLsn) throws IOException {
+        while (!pinned.isEmpty()) {
+            gather(untilLsn);
+            move(untilLsn);
+            unpinFinished();
+            if (count > 0) {
+                yieldToLog();
+            }
+        }
+    }
+
+    /** Pins lists that have entries in the log, up to a limit. Returns the number left of this many. */
+    private long pinLists(long most) {
+        long left = most;
+        while (left > 0 && pinned.size() < PINNED_LISTS) {
+            int some = (int) Math.min(left, SLICE);
+            state.slice(() -> {
+                for (int i = 0; i < some; i++) {
+                    pinNext();
+                }
+            });
+            left -= some;
+        }
+        return left;
+    }
+
+    private void pinNext() {
+        int list = state.index.takeYoung();
+        if (list != ListIndex.NONE && !pinIfYoung(list)) {
+            state.index.putYoung(list);
+        }
+    }
+
+    /** Pins the lists that readers have pinned: some may be removed, and so are not among those taken. */
+    private void pinReaders() {
+        int next = 0;
+        do {
+            int list = next;
+            next = state.slice(() -> state.index.visitPinned(list, SLICE, this::pinIfYoung));
+        } while (next != ListIndex.NONE);
+    }
+
+    /** Pins the list if it has entries to move. Returns whether it does. */
+    private boolean pinIfYoung(int list) {
+        ListIndex index = state.index;
+        long from = Math.max(index.tenured(list), index.firstKept(list));
+        return from < index.next(list) && pinned.add(new Young(index.pin(list, from)));
+    }
+
+    private void unpinFinished() {
+        for (int from = 0; from < finished.size(); from += SLICE) {
+            List<Young> some = finished.subList(from, Math.min(from + SLICE, finished.size()));
+            state.slice(() -> some.forEach(young -> {
+                state.index.putYoung(young.pin.list());
+                space.unpin(young.pin);
+            }));
+        }
+        finished.clear();
+    }
+
+    private void unpinAll() {
+        finished.addAll(pinned);
+        pinned.clear();
+        unpinFinished();
+    }
+
+    /** Fills the batch with the next entries before an LSN. */
+    private void gather(long untilLsn) {
+        runs.clear();
+        count = 0;
+        batchBytes = 0;
+        while (!pinned.isEmpty() && hasRoom()) {
+            state.slice(() -> {
+                int looked = 0;
+                while (looked < SLICE && !pinned.isEmpty() && hasRoom()) {
+                    looked += gatherFrom(pinned.element(), untilLsn);
+                }
+            });
+        }
+    }
+
+    private boolean hasRoom() {
+        return count < regions.length && batchBytes < BATCH_BYTES;
+    }
+
+    /** Adds the next entries of a list to the batch, or finds that no more exist. Returns the amount of work done. */
+    private int gatherFrom(Young young, long untilLsn) {
+        ListIndex index = state.index;
+        int list = young.pin.list();
+        if (!index.seek(list, young.next, young.cursor, StoreState.SEEK_CHUNKS)) {
+            return SLICE;
+        }
+        int first = count;
+        int copied = (int) Math.min(Math.min(SLICE, regions.length - first), index.next(list) - young.next);
+        index.copyRegions(young.cursor, regions, first, copied);
+        while (count < first + copied
+                && hasRoom()
+                && isYoung(regions[count], untilLsn)
+                && young.next + count - first < young.unreadable) {
+            batchBytes += Region.entryBytes(regions[count]);
+            count++;
+        }
+        int added = count - first;
+        if (added > 0) {
+            runs.add(new Run(young, index.id(list), index.birth(list), young.next, first, added));
+            young.next += added;
+        } else {
+            finished.add(pinned.remove());
+        }
+        return copied + 1;
+    }
+
+    private static boolean isYoung(long region, long untilLsn) {
+        return Region.isInLog(region) && Region.entryLsn(region, untilLsn) < untilLsn;
+    }
+
+    private void move(long untilLsn) throws IOException {
+        List<CorruptStoreException> damaged;
+        placed = 0;
+        try {
+            place(count);
+            damaged = copy(untilLsn);
+            force();
+        } catch (Unreadable found) {
+            giveBack();
+            gatherAgain();
+            unreadable = unreadable == null ? found : unreadable;
+            return;
+        } catch (IOException | RuntimeException failed) {
+            giveBack();
+            throw failed;
+        }
+        swap();
+        damaged.forEach(this::tell);
+    }
+
+    /** Prepares to collect the batch again, without the unreadable entry and the later ones of its list. */
+    private void gatherAgain() {
+        for (int i = runs.size() - 1; i >= 0; i--) {
+            Young young = runs.get(i).young();
+            young.next = runs.get(i).from();
+            if (finished.remove(young)) {
+                pinned.addFirst(young);
+            }
+        }
+    }
+
+    /** Reports a damaged entry, once: a failed batch is copied again, and its damage found again. */
+    private void tell(CorruptStoreException damaged) {
+        LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
+        state.locked(() -> state.counters.failures++);
+    }
+
+    /**
+     * Allocates places for the entries from the first without one: next to each other if one hole fits all of them,
+     * otherwise each half separately.
+     */
+    private void place(int to) throws IOException {
+        if (placed == to) {
+            return;
+        }
+        boolean single = to - placed == 1;
+        long address = allocate(entryBytes(placed, to), single);
+        if (address == IndexedHeap.NONE && single) {
+            throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
+                    + " bytes of an entry that is to move there from the log");
+        }
+        if (address == IndexedHeap.NONE) {
+            place((placed + to) >>> 1);
+            place(to);
+            return;
+        }
+        for (; placed < to; placed++) {
+            places[placed] = Region.pack(address, Region.length(regions[placed]));
+            address += Region.entryBytes(regions[placed]);
+        }
+    }
+
+    /** Allocates a region, after growing the heap if allowed and necessary. */
+    private long allocate(long bytes, boolean mayGrow) throws IOException {
+        long address = state.locked(() -> space.allocate(bytes));
+        return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
+    }
+
+    /** Allocates disk space for more of the segments, or for a new one, until the region fits. */
+    private long grow(long bytes) throws IOException {
+        IOException noSpace = null;
+        for (int segment = 0; segment < space.segments(); segment++) {
+            try {
+                long address = fill(segment, bytes);
+                if (address != IndexedHeap.NONE) {
+                    return address;
+                }
+            } catch (IOException failed) {
+                // The end of another segment may have disk space from before the store was opened.
+                noSpace = failed;
+            }
+        }
+        if (noSpace != null) {
+            throw noSpace;
+        }
+        if (!state.locked(space::mayGrow)) {
+            return IndexedHeap.NONE;
+        }
+        boolean isNew = heapFile.segmentCount() == space.segments();
+        if (isNew) {
+            heapFile.createNext();
+        }
+        int added = space.segments();
+        long address = state.locked(() -> {
+            space.addSegment(isNew);
+            return space.allocate(bytes);
+        });
+        return address == IndexedHeap.NONE ? fill(added, bytes) : address;
+    }
+
+    /** Allocates disk space for more of a segment until the region fits, or the segment is full. */
+    private long fill(int segment, long bytes) throws IOException {
+        long address = IndexedHeap.NONE;
+        while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
+            int growth = Math.min(heapFile.geometry().growthBytes(), space.unfilled(segment));
+            long lacking = reserve.lackingForHeap(growth);
+            if (lacking > 0) {
+                throw new IOException("No space left on device for them and the checkpoint's file: " + lacking
+                        + " bytes are lacking");
+            }
+            heapFile.fill(space.unfilledAddress(segment), growth);
+            address = state.locked(() -> {
+                space.filled(segment, growth);
+                return space.allocate(bytes);
+            });
+        }
+        return address;
+    }
+
+    private void giveBack() {
+        state.locked(() -> {
+            for (int i = 0; i < placed; i++) {
+                space.giveBack(places[i]);
+            }
+        });
+    }
+
+    private long entryBytes(int from, int to) {
+        long bytes = 0;
+        for (int i = from; i < to; i++) {
+            bytes += Region.entryBytes(regions[i]);
+        }
+        return bytes;
+    }
+
+    private List<CorruptStoreException> copy(long untilLsn) throws IOException {
+        entries.start();
+        for (Run run : runs) {
+            for (int i = 0; i < run.count(); i++) {
+                long region = regions[run.at() + i];
+                try {
+                    entries.copy(
+                            Region.entryLsn(region, untilLsn),
+                            Region.length(region),
+                            Region.address(places[run.at() + i]),
+                            run.id(),
+                            run.birth(),
+                            run.from() + i);
+                } catch (Unreadable found) {
+                    run.young().unreadable = run.from() + i;
+                    throw found;
+                }
+            }
+        }
+        return entries.finish();
+    }
+
+    private void force() throws IOException {
+        try {
+            heapFile.force();
+        } catch (IOException failed) {
+            throw new ForceFailed(failed);
+        }
+    }
+
+    /** Points the index to the new places of the batch's entries, including those trimmed in the meantime. */
+    private void swap() {
+        int next = 0;
+        while (next < runs.size()) {
+            state.lock.lockForSlice();
+            try {
+                for (int swapped = 0; next < runs.size() && swapped < SLICE; next++) {
+                    swap(runs.get(next));
+                    swapped += runs.get(next).count();
+                }
+            } finally {
+                state.lock.unlock();
+            }
+        }
+    }
+
+    private void swap(Run run) {
+        ListCursor cursor = new ListCursor();
+        state.seek(run.young().pin.list(), run.from(), cursor);
+        state.index.tenure(run.young().pin.list(), cursor, places, run.at(), run.count());
+        for (int i = run.at(); i < run.at() + run.count(); i++) {
+            space.moved(places[i]);
+        }
+    }
+
+    /** Waits for the flush in progress, unless the log is ahead by more than a burst. */
+    private void yieldToLog() {
+        heapBytes += batchBytes;
+        long logBytes = state.committed.position() - startLsn;
+        if ((logBytes - heapBytes) / BURST <= state.config.checkpointFloorBytes()) {
+            state.committed.await(state.locked(queue::tail));
+        }
+    }
+
+    /**
+     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each one. A damaged
+     * entry is copied as it is, so that it delays nothing else, and stays as unreadable as it was. It is reported with
+     * its place in the log, because later errors would name the heap.
+     */
+    static final class EntryMove {
+        private final HeapFile heapFile;
+        private final LogSegments log;
+        private final List<CorruptStoreException> damaged = new ArrayList<>();
+        private final CRC32C crc = new CRC32C();
+        private final ByteBuffer buffer =
+                ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        /** The heap address of the buffer's first byte. */
+        private long bufferAddress;
+
+        EntryMove(HeapFile heapFile, LogSegments log) {
+            this.heapFile = heapFile;
+            this.log = log;
+        }
+
+        void start() {
+            buffer.clear();
+            damaged.clear();
+        }
+
+        /**
+         * Copies an entry.
+         *
+         * @throws IOException if the disk cannot read it, or has no space for it
+         */
+        void copy(long lsn, int length, long address, long id, long birth, long sequence) throws IOException {
+            if (address != bufferAddress + buffer.position()) {
+                writeOut();
+                bufferAddress = address;
+            }
+            boolean whole;
+            try {
+                whole = copyAndCheck(lsn, length, id, birth, sequence);
+            } catch (InternalError unreadable) {
+                // The JVM throws this if the disk cannot read a mapped page.
+                throw new Unreadable(
+                        corrupt(
+                                lsn,
+                                id,
+                                sequence,
+                                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and"
+                                        + " trim or delete what cannot be read to have the log shortened"),
+                        unreadable);
+            }
+            if (!whole) {
+                damaged.add(corrupt(
+                        lsn,
+                        id,
+                        sequence,
+                        "the entry's bytes are not those that were written; it moves to the heap as it is"));
+            }
+        }
+
+        private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+            return new CorruptStoreException(
+                    log.describe(log.geometry().segmentOf(lsn)), log.geometry().offsetOf(lsn), id, sequence, problem);
+        }
+
+        private boolean copyAndCheck(long lsn, int length, long id, long birth, long sequence) throws IOException {
+            crc.reset();
+            int bytes = EntryLayout.entryBytes(length);
+            int valueEnd = EntryLayout.VALUE + length;
+            int checksum = 0;
+            int foundLength = 0;
+            for (int done = 0; done < bytes; ) {
+                if (!buffer.hasRemaining()) {
+                    writeOut();
+                }
+                int at = buffer.position();
+                int part = Math.min(bytes - done, buffer.remaining());
+                copyPart(lsn + done, part);
+                if (done == 0) {
+                    // Entries and the buffer are multiples of 8 bytes long, so these 8 bytes are contiguous.
+                    checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
+                    foundLength = buffer.getInt(at + EntryLayout.LENGTH);
+                }
+                int from = Math.max(done, EntryLayout.VALUE);
+                int to = Math.min(done + part, valueEnd);
+                if (from < to) {
+                    crc.update(buffer.duplicate().limit(at + to - done).position(at + from - done));
+                }
+                done += part;
+            }
+            return foundLength == length
+                    && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, birth, sequence);
+        }
+
+        private void copyPart(long lsn, int bytes) {
+            if (!log.copy(lsn, buffer, bytes)) {
+                throw new IllegalStateException(
+                        "the index has an entry at LSN " + lsn + ", which is no longer in the log");
+            }
+        }
+
+        private void writeOut() throws IOException {
+            int bytes = buffer.flip().remaining();
+            if (bytes > 0) {
+                heapFile.write(bufferAddress, buffer);
+            }
+            bufferAddress += bytes;
+            buffer.clear();
+        }
+
+        /** Writes the rest of the buffer. Returns the damaged entries of the batch. */
+        List<CorruptStoreException> finish() throws IOException {
+            writeOut();
+            return damaged;
+        }
+    }
+}

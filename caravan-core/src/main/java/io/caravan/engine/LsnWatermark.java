@@ -1,0 +1,93 @@
+package io.caravan.engine;
+
+import io.caravan.StoreFailedException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A log position that only rises, such as the committed position, and the threads that wait for it. */
+final class LsnWatermark {
+    private final ReentrantLock lock;
+    private final Condition moved;
+    private final Scheduler scheduler;
+    private volatile long position;
+    private volatile long takenBackFrom = Long.MAX_VALUE;
+    private @Nullable StoreFailedException failure;
+
+    LsnWatermark(long position, Scheduler scheduler) {
+        this.scheduler = scheduler;
+        this.lock = scheduler.newLock();
+        this.moved = lock.newCondition();
+        this.position = position;
+    }
+
+    /** Returns the position that has been reached. */
+    long position() {
+        scheduler.handOver();
+        return position;
+    }
+
+    void advance(long to) {
+        lock.lock();
+        try {
+            position = Math.max(position, to);
+            moved.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes back everything from this LSN on, before the gate fails. Later callers that ask for it wait for that
+     * failure. Callers that have already passed the gate may have seen it.
+     */
+    void takeBack(long from) {
+        takenBackFrom = from;
+    }
+
+    /** Fails all waiting and future calls that ask for more than the position. The position no longer rises. */
+    void fail(StoreFailedException problem) {
+        lock.lock();
+        try {
+            failure = problem;
+            moved.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the position has passed this LSN, and the record there was not taken back. */
+    boolean isPast(long lsn) {
+        return isThrough(lsn + 1);
+    }
+
+    /** Waits until the position has passed this LSN. Preserves the interrupt status. */
+    void awaitPast(long lsn) {
+        await(lsn + 1);
+    }
+
+    /** Waits until the position has reached this LSN. Preserves the interrupt status. */
+    void await(long lsn) {
+        if (isThrough(lsn)) {
+            return;
+        }
+        lock.lock();
+        try {
+            while (!isThrough(lsn)) {
+                if (failure != null) {
+                    throw failure;
+                }
+                scheduler.await(moved);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isThrough(long lsn) {
+        scheduler.handOver();
+        boolean reached = position >= lsn;
+        scheduler.handOver();
+        return reached && lsn <= takenBackFrom;
+    }
+}

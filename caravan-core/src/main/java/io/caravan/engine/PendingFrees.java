@@ -1,0 +1,72 @@
+package io.caravan.engine;
+
+import io.caravan.collections.LongQueue;
+import io.caravan.format.Region;
+import java.util.function.LongConsumer;
+
+/**
+ * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
+ * names them. If the log loses the frame that freed them, recovery restores their entries, so the bytes must be
+ * unchanged. That happens, for example, if the last frame of the log rots. A place is therefore reused only after a
+ * checkpoint is published whose index no longer names it.
+ *
+ * <p>A place takes one long. Neighbors that are freed one after the other share one, and the entries of a list usually
+ * are neighbors. The memory used is therefore at most what the index had for the same entries. CallbackRunner by the store's
+ * lock.
+ */
+public final class PendingFrees {
+    private static final int MAX_BYTES = Region.entryBytes(Region.pack(0, Region.MAX_LENGTH)) - Region.entryBytes(0);
+
+    private final LongQueue places = new LongQueue();
+    private long bytes;
+    /** Number of places added before the index was last frozen: the frozen index does not name them. */
+    private long unnamed;
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** Adds a place that no region in the index names. */
+    void add(long region) {
+        bytes += Region.entryBytes(region);
+        if (places.added() > Math.max(unnamed, places.removed()) && isBehind(places.last(), region)) {
+            places.replaceLast(joined(places.last(), region));
+        } else {
+            places.add(region);
+        }
+    }
+
+    private static boolean isBehind(long before, long region) {
+        return Region.address(before) + Region.entryBytes(before) == Region.address(region)
+                && Region.entryBytes(before) + Region.entryBytes(region) <= MAX_BYTES;
+    }
+
+    /** Joins two neighbors. Places of two segments never are neighbors, because heap segments start with a header. */
+    private static long joined(long before, long region) {
+        int both = Region.entryBytes(before) + Region.entryBytes(region);
+        return Region.pack(Region.address(before), both - Region.entryBytes(0));
+    }
+
+    /** Records that the index, which names none of these places, is frozen for a checkpoint. */
+    void indexFrozen() {
+        unnamed = places.added();
+    }
+
+    /** Whether places remain that the index did not name when it was last frozen. */
+    boolean hasUnnamed() {
+        return places.removed() < unnamed;
+    }
+
+    /** Removes and returns a place that the index did not name when it was last frozen. */
+    long takeUnnamed() {
+        long place = places.first(0);
+        places.remove(1);
+        bytes -= Region.entryBytes(place);
+        return place;
+    }
+
+    /** Calls the action with each place as a region. Joined neighbors are one place. */
+    void forEach(LongConsumer action) {
+        places.forEach(action);
+    }
+}

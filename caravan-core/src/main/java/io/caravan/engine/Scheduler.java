@@ -1,0 +1,78 @@
+package io.caravan.engine;
+
+import io.caravan.UninterruptibleThread;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * The threads and the randomness of an engine: its workers, how callers wait for them, and store ids. With
+ * {@link #THREADS}, the workers are threads. A simulator runs one worker at a time, and chooses the next one by seed.
+ * It may switch whenever one waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
+ * has published.
+ */
+public interface Scheduler {
+
+    /** Each worker is a daemon thread, and waits block the caller's thread. */
+    Scheduler THREADS = new Scheduler() {
+        @Override
+        public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
+            return new WorkerThread(name, step, crashed);
+        }
+
+        @Override
+        public void await(Condition changed) {
+            changed.awaitUninterruptibly();
+        }
+
+        @Override
+        public <T> T join(CompletableFuture<T> done) {
+            return done.join();
+        }
+    };
+
+    /** Whether this thread may access the store's files: an interrupt would close them. */
+    default boolean mayTouchFiles() {
+        return Thread.currentThread() instanceof UninterruptibleThread;
+    }
+
+    /** Does a worker's work on this thread, which must not wait for the store in the meantime. */
+    default void doInstead(Runnable work) {
+        WorkerThread.asStoreThread(work);
+    }
+
+    /**
+     * Returns a lock that orders the store's threads. A simulator may switch threads before it is taken and after its
+     * release.
+     */
+    default ReentrantLock newLock() {
+        return new ReentrantLock();
+    }
+
+    /**
+     * Precedes the read of a value that another thread may publish without a lock. A simulator may switch threads here.
+     */
+    default void handOver() {}
+
+    /** Returns a new store id. A simulator always returns the same, because the id decides which data is torn. */
+    default long newStoreId() {
+        return StoreFactory.newStoreId();
+    }
+
+    /**
+     * Creates a worker, which is not started yet.
+     *
+     * @param crashed is called with any exception of a step, after which the worker waits to be woken
+     */
+    Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
+
+    /**
+     * Releases the condition's lock, which the caller holds, until the condition is signaled or a spurious wakeup
+     * occurs. Preserves the interrupt status.
+     */
+    void await(Condition changed);
+
+    /** Waits for the future as {@link CompletableFuture#join()} does. */
+    <T> T join(CompletableFuture<T> done);
+}

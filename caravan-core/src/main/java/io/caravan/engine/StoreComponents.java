@@ -1,0 +1,271 @@
+package io.caravan.engine;
+
+import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
+import io.caravan.StoreLayout;
+import io.caravan.StoreStats;
+import io.caravan.WriteCallback;
+import io.caravan.format.FileHeader;
+import io.caravan.io.Storage;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The parts of an open store: wires them together, starts their threads, and closes them in order. */
+final class StoreComponents {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreComponents.class);
+    /** The longest time that closing waits for reads in progress. */
+    private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Recovered recovered;
+    final StoreState state;
+    final FlushScheduler demand;
+    final CommitQueue queue;
+    final HeapSpace space;
+    final Writability writability;
+    final WritePath writes;
+    final ReadPath reads;
+    final ReplayPath replays;
+    final Flusher flusher;
+    final Provisioner provisioner;
+    final Checkpoints checkpoints;
+    final Checkpointer checkpointer;
+    final Executor futureExecutor;
+    private final SerialThread futureThread;
+    private final PressureWatch pressure;
+    private final Worker flusherWorker;
+    private final Worker checkpointerWorker;
+    private final Worker provisionerWorker;
+
+    StoreComponents(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
+        this.recovered = recovered;
+        // The parts wake each other's workers through these methods, because the workers are created last.
+        StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
+        state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
+        demand = new FlushScheduler(state, new Commit(config.logBufferBytes()));
+        space = new HeapSpace(state, demand, recovered.freed());
+        DiskReserve reserve = new DiskReserve(state, space, this::logEnd, recovered.newestBytes());
+        provisioner = new Provisioner(state, space, reserve, recovered);
+        queue = new CommitQueue(state, demand, provisioner, recovered.end(), new Commit(config.logBufferBytes()));
+        writability = new Writability(state, queue, demand, space);
+        ListChanges changes = new ListChanges(state, space);
+        writes = new WritePath(state, queue, demand, space, changes);
+        replays = new ReplayPath(state, queue, demand, changes, recovered.end().last());
+        reads = new ReadPath(state, queue, space, changes);
+        pressure = new PressureWatch(config);
+        flusher = new Flusher(state, queue, demand, space, writability, recovered.end(), this::afterFlush);
+        checkpoints =
+                new Checkpoints(state, queue, demand, space, provisioner, reserve, flusher::logForceFailed, recovered);
+        checkpointer = new Checkpointer(state, checkpoints, provisioner, flusher::fail);
+        String suffix = " " + config.directory().getFileName();
+        flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
+        checkpointerWorker = scheduler.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
+        provisionerWorker = scheduler.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        futureThread = new SerialThread("caravan-futures" + suffix);
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
+    }
+
+    /** Returns the end of the log, including records that are not sealed yet. */
+    private long logEnd() {
+        return queue.nextLsn();
+    }
+
+    private void wakeFlusher() {
+        flusherWorker.wake();
+    }
+
+    private void wakeCheckpointer() {
+        checkpointerWorker.wake();
+    }
+
+    private void wakeProvisioner() {
+        provisionerWorker.wake();
+    }
+
+    void start() {
+        flusherWorker.start();
+        checkpointerWorker.start();
+        // The first append should not wait for segments; the replayed log may even end where its last segment does.
+        provisioner.step();
+        if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
+            // An earlier release may have left data only in the page cache. Only a checkpoint separates it from durable
+            // data.
+            onCheckpointer(checkpointer::publish);
+        }
+        provisionerWorker.start();
+        LOG.info(
+                "{} is open: {} lists, {} entries, {} frames replayed, {}",
+                state.name(),
+                state.index.listCount(),
+                state.index.entryCount(),
+                recovered.end().frames(),
+                recovered.cases());
+    }
+
+    private void afterFlush() {
+        checkpointer.logGrew();
+        if (pressure.watches()) {
+            pressure.look(heapUse());
+        }
+    }
+
+    /** Runs a task on the checkpointer's thread, and waits for it. */
+    void onCheckpointer(Engine.FileTask task) {
+        await(checkpointer.submit(task));
+    }
+
+    /**
+     * Waits for the future, even if interrupted. Throws its exception unchanged, except that an {@link IOException}
+     * becomes a {@link StoreIoException}.
+     */
+    <T> T await(CompletableFuture<T> done) {
+        try {
+            return state.scheduler.join(done);
+        } catch (CompletionException failed) {
+            Throwable cause = failed.getCause();
+            if (cause instanceof IOException problem) {
+                throw new StoreIoException(state.name() + ": " + problem, problem);
+            }
+            if (cause instanceof RuntimeException problem) {
+                throw problem;
+            }
+            if (cause instanceof Error broken) {
+                throw broken;
+            }
+            throw failed;
+        }
+    }
+
+    /** Returns the layout on disk; see {@link io.caravan.ListStore#layout()}. */
+    StoreLayout layout() {
+        return new LayoutSurvey(state, space).look(provisioner, checkpointer);
+    }
+
+    StoreStats.HeapUse heapUse() {
+        return state.locked(() -> new StoreStats.HeapUse(
+                state.heapFile.fileBytes(),
+                space.usedBytes(),
+                state.heap.freeBytes() + space.unfilledBytes(),
+                space.largestHoleBytes(),
+                state.heapFile.geometry().usableBytes()));
+    }
+
+    /**
+     * Requests a flush that completes the future once everything accepted so far is durable. Under the store's lock.
+     */
+    void enqueueFlush(CompletableFuture<Long> done) {
+        queue.add(WriteCallback.completing(done), 0, Commit.Terms.USUAL);
+        demand.requireFlush();
+    }
+
+    /**
+     * Makes everything accepted durable, publishes a checkpoint, stops the threads, and closes the files. Closes once.
+     */
+    void close() {
+        CompletableFuture<Long> flushed = new CompletableFuture<>();
+        StoreFailedException failedBefore;
+        state.lock.lock();
+        try {
+            if (!state.beginClose()) {
+                return;
+            }
+            failedBefore = state.failure();
+            enqueueFlush(flushed);
+        } finally {
+            state.lock.unlock();
+        }
+        try {
+            finishWork(flushed);
+        } finally {
+            releaseEverything();
+            state.endClose();
+            writability.runActionsOfClosed();
+            futureThread.close();
+        }
+        StoreFailedException failure = state.failure();
+        if (failure != null && failedBefore == null) {
+            throw failure;
+        }
+    }
+
+    private void finishWork(CompletableFuture<Long> flushed) {
+        try {
+            await(flushed);
+            awaitReaders();
+            // This fsyncs the log first, even if the disk has no space for a checkpoint.
+            onCheckpointer(this::publishIfChanged);
+        } catch (StoreIoException noSpace) {
+            if (state.failure() == null) {
+                LOG.warn(
+                        "{}: closed without a last checkpoint, because the disk refused it; the log has everything",
+                        state.name(),
+                        noSpace);
+            }
+        } catch (StoreFailedException failed) {
+            // The close method throws it, unless the store had failed before the close.
+        }
+    }
+
+    private void publishIfChanged() throws IOException {
+        if (!checkpoints.upToDate()) {
+            checkpointer.publish();
+        }
+    }
+
+    private void awaitReaders() {
+        state.lock.lock();
+        try {
+            long deadline = System.nanoTime() + READERS_NANOS;
+            boolean interrupted = false;
+            while (state.counters.pinnedReaders > 0 && deadline - System.nanoTime() > 0) {
+                try {
+                    state.lock.beforeWait();
+                    state.changed.awaitNanos(deadline - System.nanoTime());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void releaseEverything() {
+        stopWorkers();
+        for (AutoCloseable part : List.<AutoCloseable>of(recovered, state.storage)) {
+            try {
+                part.close();
+            } catch (Exception failed) {
+                LOG.warn("{}: could not close a file", state.name(), failed);
+            }
+        }
+        LOG.info("{} is closed", state.name());
+    }
+
+    private void stopWorkers() {
+        checkpointerWorker.stop();
+        checkpointer.refuseRequests();
+        provisionerWorker.stop();
+        flusherWorker.stop();
+        flusher.awaitWriters();
+    }
+
+    /** Closes everything but the storage, for a store that could not be started. */
+    void abandon() throws IOException {
+        try (recovered) {
+            stopWorkers();
+            futureThread.close();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.caravan;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.testing.ForwardingListStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Which group a call goes to, and what calls that concern all groups do. */
+class ShardedStoreTest {
+    private final List<MoodyStore> groups =
+            Stream.generate(MoodyStore::new).limit(3).toList();
+    private final ShardedStore store = new ShardedStore(groups);
+
+    /** A store that may have no room, and may have failed. */
+    private static final class MoodyStore extends ForwardingListStore {
+        final List<Runnable> waiting = new ArrayList<>();
+        boolean noRoom;
+        boolean failed;
+        boolean closed;
+
+        MoodyStore() {
+            super(ListStore.inMemory());
+        }
+
+        @Override
+        public boolean writable() {
+            return !noRoom;
+        }
+
+        @Override
+        public void onWritable(Runnable action) {
+            if (noRoom) {
+                waiting.add(action);
+            } else {
+                action.run();
+            }
+        }
+
+        void giveRoom() {
+            noRoom = false;
+            List<Runnable> all = List.copyOf(waiting);
+            waiting.clear();
+            all.forEach(Runnable::run);
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            super.close();
+            if (failed) {
+                throw new StoreFailedException("the disk is broken", null);
+            }
+        }
+    }
+
+    @Test
+    void aListIsInTheGroupOfItsIdModuloTheGroups() {
+        for (long id = 1; id <= 7; id++) {
+            await(store.append(id, bytes(5, (int) id)));
+            await(store.append(id, bytes(6, (int) id)));
+            await(store.trim(id, 1));
+        }
+        assertThat(groups.get(0).read(3)).hasSize(1);
+        assertThat(groups.get(1).read(4)).hasSize(1);
+        assertThat(groups.get(2).read(5)).hasSize(1);
+        assertThat(store.read(5).get(0).value()).isEqualTo(bytes(6, 5));
+        assertThat(groups.get(0).read(5)).isEmpty();
+        await(store.delete(5));
+        assertThat(groups.get(2).info(5)).isNull();
+        assertThat(store.accepted(4)).isEqualTo(groups.get(1).accepted(4));
+        assertThat(store.stats().lists()).isEqualTo(6);
+        assertThat(store.stats().appends()).isEqualTo(14);
+    }
+
+    @Test
+    void otherListsAreTheFirstGroups() {
+        await(store.append(0, bytes(1, 1)));
+        await(store.append(-4, bytes(1, 1)));
+        assertThat(groups.get(0).read(0)).hasSize(1);
+        assertThat(groups.get(0).read(-4)).hasSize(1);
+        assertThat(groups.get(1).read(0)).isEmpty();
+        List<Long> ids = new ArrayList<>();
+        await(store.append(2, bytes(1, 1)));
+        store.forEachList(ids::add);
+        assertThat(ids).containsExactlyInAnyOrder(0L, -4L, 2L);
+    }
+
+    @Test
+    void aBatchConcernsOneGroup() {
+        await(store.write(WriteBatch.create()
+                .append(1, bytes(1, 1))
+                .append(4, bytes(1, 1))
+                .expect(7, 0)));
+        assertThat(groups.get(1).read(4)).hasSize(1);
+        await(store.write(WriteBatch.create()));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        store.write(WriteBatch.create().append(1, bytes(1, 1)).append(2, bytes(1, 1))))
+                .withMessageContaining("one group");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        store.write(WriteBatch.create().append(1, bytes(1, 1)).expect(2, 0)));
+        assertThat(store.read(1)).hasSize(1);
+    }
+
+    @Test
+    void itIsWritableWhenAllGroupsAre() {
+        groups.get(0).noRoom = true;
+        groups.get(2).noRoom = true;
+        List<String> ran = new ArrayList<>();
+        assertThat(store.writable()).isFalse();
+        store.onWritable(() -> ran.add("now"));
+        groups.get(2).giveRoom();
+        assertThat(ran).isEmpty();
+        groups.get(2).noRoom = true;
+        groups.get(0).giveRoom();
+        assertThat(ran).isEmpty();
+        groups.get(2).giveRoom();
+        assertThat(ran).containsExactly("now");
+        assertThat(store.writable()).isTrue();
+    }
+
+    @Test
+    void whoeverWaitsFindsOutThatItWasClosed() {
+        groups.get(0).noRoom = true;
+        List<String> ran = new ArrayList<>();
+        store.onWritable(() -> ran.add("closed"));
+        groups.get(1).close();
+        groups.get(0).giveRoom();
+        assertThat(ran).containsExactly("closed");
+    }
+
+    @Test
+    void anActionThatFindsTheStoreClosedIsRunOnce() {
+        List<String> ran = new ArrayList<>();
+        assertThatExceptionOfType(StoreClosedException.class)
+                .isThrownBy(() -> store.onWritable(() -> {
+                    ran.add("now");
+                    throw new StoreClosedException("the store");
+                }));
+        assertThat(ran).containsExactly("now");
+    }
+
+    @Test
+    void allGroupsAreClosedAlthoughOneHasFailed() {
+        groups.get(0).failed = true;
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store::close);
+        assertThat(groups).allMatch(group -> group.closed);
+    }
+}

@@ -1,0 +1,129 @@
+package io.caravan;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A replica's files, sent in pieces and received elsewhere. */
+final class SnapshotInstallerTest {
+    private static final long STORE_ID = 4711;
+    private static final int LISTS = 5;
+
+    @TempDir
+    Path directory;
+
+    private StoreConfig config(String name) {
+        return SmallStore.config(directory.resolve(name))
+                .durability(Durability.PROCESS)
+                .build();
+    }
+
+    @Test
+    void aReplicaIsSentWhileItLeadsAndTheCopyHearsTheRest() throws IOException {
+        List<ByteBuffer> frames = new ArrayList<>();
+        try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
+            leader.lead(frame ->
+                    frames.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            for (int i = 0; i < 40; i++) {
+                append(leader, i);
+            }
+            long end;
+            try (SnapshotInstaller copy = SnapshotInstaller.begin(directory.resolve("copy"))) {
+                end = leader.send(
+                                piece -> {
+                                    append(leader, 7);
+                                    copy.take(piece);
+                                },
+                                BackupReport.Progress.NONE)
+                        .lsn();
+                copy.finish();
+            }
+            assertThat(DurableListStore.verify(directory.resolve("copy"), VerifyReport.Progress.NONE)
+                            .faults())
+                    .isEmpty();
+            try (Replica copy = Replica.open(config("leader").withDirectory(directory.resolve("copy")), STORE_ID, 0)) {
+                assertThat(copy.position()).isBetween(1L, end).isLessThanOrEqualTo(leader.position());
+                frames.forEach(copy::replay);
+                copy.force();
+                assertThat(copy.position()).isEqualTo(leader.position());
+                assertThat(StoreContents.of(copy.store())).isEqualTo(StoreContents.of(leader.store()));
+            }
+        }
+    }
+
+    private static void append(Replica leader, int i) {
+        await(leader.store().append(i % LISTS, bytes(SmallStore.MAX_VALUE_BYTES, i)));
+    }
+
+    @Test
+    void nobodyWantsAnyMore() {
+        try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
+            assertThatExceptionOfType(StoreIoException.class)
+                    .isThrownBy(() -> leader.send(
+                            piece -> {
+                                throw new IOException("enough");
+                            },
+                            BackupReport.Progress.NONE))
+                    .withMessageContaining("enough");
+        }
+    }
+
+    @Test
+    void aDirectoryThatHoldsAnythingIsRefusedAndStaysAsItIs() throws IOException {
+        Path folder = Files.createDirectory(directory.resolve("copy"));
+        Path letter = Files.writeString(folder.resolve("heap-0000000000000000.dat"), "of another store");
+        assertThatExceptionOfType(StoreDirectoryException.class)
+                .isThrownBy(() -> SnapshotInstaller.begin(folder))
+                .withMessageContainingAll("not empty", "heap-0000000000000000.dat", "missing or empty");
+        assertThat(letter).hasContent("of another store");
+        Files.delete(letter);
+        SnapshotInstaller.begin(folder).close();
+    }
+
+    @Test
+    void whatDoesNotFollowIsRefused() throws IOException {
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(directory.resolve("copy"))) {
+            assertRefused(copy, ByteBuffer.allocate(3), "too short");
+            assertRefused(copy, piece(2, 0, "content of no file"), "outside of a file");
+            assertRefused(copy, piece(1, 0, "../elsewhere"), "cannot be received");
+            assertRefused(copy, piece(1, 0, "letter.txt"), "cannot be received");
+            assertRefused(copy, piece(9, 0, ""), "kind 9");
+            copy.take(piece(1, 0, "log-0000000000000000.wal"));
+            assertRefused(copy, piece(1, 0, "log-0000000000000001.wal"), "within a file");
+            assertRefused(copy, piece(2, -1, "before the file"), "-1");
+            assertThatIOException().isThrownBy(copy::finish).withMessageContaining("within a file");
+            copy.take(piece(3, 0, ""));
+            assertRefused(copy, piece(1, 0, "log-0000000000000000.wal"), "was already");
+            copy.finish();
+        }
+    }
+
+    private static void assertRefused(SnapshotInstaller copy, ByteBuffer piece, String why) {
+        assertThatIOException().isThrownBy(() -> copy.take(piece)).withMessageContaining(why);
+    }
+
+    private static ByteBuffer piece(int kind, long number, String content) {
+        byte[] bytes = content.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(9 + bytes.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put((byte) kind)
+                .putLong(number)
+                .put(bytes)
+                .flip();
+    }
+}

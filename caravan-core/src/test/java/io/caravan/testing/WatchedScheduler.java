@@ -1,0 +1,165 @@
+package io.caravan.testing;
+
+import io.caravan.StoreConfig;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Scheduler;
+import io.caravan.engine.Worker;
+import io.caravan.io.FileStorage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * The threads of an open store, for tests that need its background work out of the way: it tells exactly when a worker
+ * has nothing left to do. No look at the files, however long, can tell that.
+ */
+public final class WatchedScheduler implements Scheduler {
+    private final List<Watched> workers = new ArrayList<>();
+    private final int haste;
+
+    public WatchedScheduler() {
+        this(1);
+    }
+
+    /** Divides by this the times that workers wait, such as the second until a failed checkpoint is tried again. */
+    public WatchedScheduler(int haste) {
+        this.haste = haste;
+    }
+
+    /** A clock that runs as many times faster as workers wait shorter. */
+    public long hastyNanos() {
+        return System.nanoTime() * haste;
+    }
+
+    /** A worker, with what is asked of it counted. Everything is guarded by the scheduler. */
+    private final class Watched implements Worker {
+        private final String name;
+        private final Worker worker;
+        private boolean asked = true;
+        private boolean working;
+        private boolean stopped;
+
+        Watched(String name, Step step, Consumer<Throwable> crashed) {
+            this.name = name;
+            this.worker = THREADS.worker(name, () -> run(step), failed -> {
+                crashed.accept(failed);
+                end(false);
+            });
+        }
+
+        private long run(Step step) {
+            begin();
+            long waitNanos = step.run();
+            end(waitNanos == 0);
+            return waitNanos == 0 ? 0 : Math.max(1, waitNanos / haste);
+        }
+
+        private void begin() {
+            synchronized (WatchedScheduler.this) {
+                asked = false;
+                working = true;
+            }
+        }
+
+        private void end(boolean goesOn) {
+            synchronized (WatchedScheduler.this) {
+                asked |= goesOn;
+                working = false;
+                WatchedScheduler.this.notifyAll();
+            }
+        }
+
+        @Override
+        public void start() {
+            worker.start();
+        }
+
+        @Override
+        public void wake() {
+            synchronized (WatchedScheduler.this) {
+                asked = true;
+            }
+            worker.wake();
+        }
+
+        @Override
+        public void stop() {
+            worker.stop();
+            synchronized (WatchedScheduler.this) {
+                stopped = true;
+            }
+        }
+
+        boolean isAtRest() {
+            return stopped || !asked && !working;
+        }
+
+        @Override
+        public String toString() {
+            return name + (isAtRest() ? " is at rest" : working ? " works" : " is to work");
+        }
+    }
+
+    @Override
+    public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
+        Watched worker = new Watched(name, step, crashed);
+        synchronized (this) {
+            workers.add(worker);
+        }
+        return worker;
+    }
+
+    @Override
+    public void await(Condition changed) {
+        THREADS.await(changed);
+    }
+
+    @Override
+    public <T> T join(CompletableFuture<T> done) {
+        return THREADS.join(done);
+    }
+
+    /** Opens or creates the store in the config's directory, with these threads. */
+    public Engine open(StoreConfig config) {
+        try {
+            return Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime, this);
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
+        }
+    }
+
+    /**
+     * Returns when no worker of the open store has anything to do, now or on account of another: when segments are
+     * made, recycled and deleted, checkpoints written, and regions freed. A worker that waits for a time to come is at
+     * rest.
+     */
+    public void awaitRest() {
+        awaitRest(name -> true);
+    }
+
+    /** The same of the workers whose names begin like this, while others may be held. */
+    public void awaitRest(String beginning) {
+        awaitRest(name -> name.startsWith(beginning));
+    }
+
+    private synchronized void awaitRest(Predicate<String> names) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
+        while (!workers.stream().filter(worker -> names.test(worker.name)).allMatch(Watched::isAtRest)) {
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+            if (leftMillis <= 0) {
+                throw new AssertionError("not at rest within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + workers);
+            }
+            try {
+                wait(leftMillis);
+            } catch (InterruptedException interrupted) {
+                throw new AssertionError("interrupted", interrupted);
+            }
+        }
+    }
+}
