@@ -305,13 +305,20 @@ public final class Interleaver implements AutoCloseable {
             return;
         }
         here.switchPoint();
-        Monitor monitor = here.monitors.computeIfAbsent(lock, unused -> new Monitor());
         Strand self = here.running;
-        if (monitor.owner != null && monitor.owner != self) {
-            here.suspendUntil("a monitor", () -> monitor.owner == null);
+        Monitor monitor = here.monitor(lock);
+        while (monitor.owner != null && monitor.owner != self) {
+            Monitor taken = monitor;
+            here.suspendUntil("a monitor", () -> taken.owner == null);
+            // Another thread may have taken the lock since: its release has removed this monitor.
+            monitor = here.monitor(lock);
         }
         monitor.owner = self;
         monitor.holds++;
+    }
+
+    private Monitor monitor(Object lock) {
+        return monitors.computeIfAbsent(lock, unused -> new Monitor());
     }
 
     /** Releases a monitor. */
