@@ -300,7 +300,12 @@ final class Group implements AutoCloseable {
     void awaitAllAlike() throws InterruptedException {
         long reached = member(awaitLeader()).committedIndex();
         Eventually.await(
-                "all hosts have applied entry " + reached,
+                () -> "all hosts have applied entry " + reached + ": "
+                        + members.values().stream()
+                                .map(member -> "one has committed " + member.committedIndex() + " and applied "
+                                        + member.appliedIndex() + " in term " + member.term() + " with hosts "
+                                        + member.progress())
+                                .toList(),
                 () -> members.values().stream().allMatch(member -> member.appliedIndex() >= reached));
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.simulator.SimulationFailure;
+import java.util.Arrays;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,9 @@ final class GroupSimulationTest {
     /** How many simulations; each has some 500 cuts. */
     private static final int SIMULATIONS = Integer.getInteger("caravan.simulations", Rounds.of(5, 200));
 
+    /** How many simulations may follow until each kind of event has happened. */
+    private static final int MORE_SIMULATIONS = 50;
+
     /** One that has caught them all, and how many may follow it. */
     private static final long FIRST_SEED_TO_CATCH_A_LIE = 9;
 
@@ -24,20 +28,26 @@ final class GroupSimulationTest {
     @Tag("rounds")
     void whatWasAcknowledgedOrSeenIsOnAllHostsInTheEnd() {
         long[] sums = new long[6];
-        Seeds.forEach(SIMULATIONS, seed -> {
-            SimulatedGroup.Report report = new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run();
-            sums[0] += report.acknowledged();
-            sums[1] += report.seen();
-            sums[2] += report.cuts();
-            sums[3] += report.blackouts();
-            sums[4] += report.terms();
-            sums[5] += report.larges();
-        });
+        Seeds.forEach(SIMULATIONS, seed -> simulate(seed, sums));
+        // The host that takes large values may not have led in any of a few simulations.
+        for (int more = 0; more < MORE_SIMULATIONS && Arrays.stream(sums).anyMatch(sum -> sum == 0); more++) {
+            Seeds.forEach(1, seed -> simulate(seed, sums));
+        }
         System.out.printf(
                 "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all hosts, %,d elections, %,d values that are larger"
                         + " than the buffers of others%n",
                 sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
         assertThat(sums).doesNotContain(0);
+    }
+
+    private static void simulate(long seed, long[] sums) {
+        SimulatedGroup.Report report = new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run();
+        sums[0] += report.acknowledged();
+        sums[1] += report.seen();
+        sums[2] += report.cuts();
+        sums[3] += report.blackouts();
+        sums[4] += report.terms();
+        sums[5] += report.larges();
     }
 
     @Test
