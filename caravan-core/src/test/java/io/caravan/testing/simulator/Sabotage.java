@@ -38,7 +38,7 @@ enum Sabotage {
             "engine/LogEvacuation",
             "            damaged = copy(untilLsn);\n            force();\n",
             "            damaged = copy(untilLsn);\n")),
-    SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE(edit(
+    SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED(edit(
             "engine/LogEvacuation",
             "            move(untilLsn);\n            unpinFinished();\n",
             "            unpinFinished();\n            move(untilLsn);\n")),
