@@ -52,11 +52,11 @@ final class CatalogLog {
     private final ReentrantLock lock = new ReentrantLock();
     private final int groups;
     private final AtomicLong nextId;
-    /** CallbackRunner by the lock. */
+    /** Guarded by the lock. */
     private final EntryOrder order = new EntryOrder();
-    /** CallbackRunner by the lock. */
+    /** Guarded by the lock. */
     private long firstSequence;
-    /** CallbackRunner by the lock. */
+    /** Guarded by the lock. */
     private long nextSequence;
 
     /**

@@ -3,7 +3,7 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents in the order of the entries that describe them. CallbackRunner by the lock of {@link CatalogLog}, except for
+ * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, except for
  * {@link #size()}.
  */
 final class EntryOrder {

@@ -40,10 +40,10 @@ final class Checkpointer {
     private final Provisioner provisioner;
     private final Consumer<Throwable> failStore;
 
-    /** Pending tasks. CallbackRunner by the store's lock. */
+    /** Pending tasks. Guarded by the store's lock. */
     private final Deque<Request> requests = new ArrayDeque<>();
 
-    /** Whether the worker has stopped, so that no request will run. CallbackRunner by the store's lock. */
+    /** Whether the worker has stopped, so that no request will run. Guarded by the store's lock. */
     private boolean stopped;
 
     private volatile long dueAtLsn;

@@ -11,7 +11,7 @@ import java.util.function.LongConsumer;
  * checkpoint is published whose index no longer names it.
  *
  * <p>A place takes one long. Neighbors that are freed one after the other share one, and the entries of a list usually
- * are neighbors. The memory used is therefore at most what the index had for the same entries. CallbackRunner by the store's
+ * are neighbors. The memory used is therefore at most what the index had for the same entries. Guarded by the store's
  * lock.
  */
 public final class PendingFrees {

@@ -27,7 +27,7 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** Leases of backups on files. CallbackRunner by itself. */
+    /** Leases of backups on files. Guarded by itself. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;

@@ -26,7 +26,7 @@ final class ReplayPath {
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    /** The frame that the next one must follow. CallbackRunner by the store's lock. */
+    /** The frame that the next one must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
     ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {

@@ -15,7 +15,7 @@ final class StoreLock {
     private final ReentrantLock lock;
     private final LongSupplier clock;
 
-    /** CallbackRunner by this lock, as are the fields below. */
+    /** Guarded by this lock, as are the fields below. */
     private final Histogram heldNanos = new Histogram();
 
     private int unmeasured;

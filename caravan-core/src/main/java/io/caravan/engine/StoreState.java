@@ -49,13 +49,13 @@ final class StoreState {
     final StoreLock lock;
     final Condition changed;
 
-    /** CallbackRunner by {@link #lock}. */
+    /** Guarded by {@link #lock}. */
     final ListIndex index;
 
-    /** CallbackRunner by {@link #lock}. */
+    /** Guarded by {@link #lock}. */
     final IndexedHeap heap;
 
-    /** CallbackRunner by {@link #lock}. */
+    /** Guarded by {@link #lock}. */
     final Counters counters;
 
     private final LongSupplier clock;

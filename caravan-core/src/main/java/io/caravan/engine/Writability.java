@@ -10,7 +10,7 @@ final class Writability {
     private final FlushScheduler demand;
     private final HeapSpace space;
 
-    /** CallbackRunner by the store's lock. */
+    /** Guarded by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
     Writability(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space) {

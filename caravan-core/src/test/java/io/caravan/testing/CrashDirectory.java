@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The names of a {@link CrashStorage}: as they are seen, as they are on the disk, and the changes between the two, in
- * order. CallbackRunner by the monitor of the storage.
+ * order. Guarded by the monitor of the storage.
  */
 final class CrashDirectory {
 

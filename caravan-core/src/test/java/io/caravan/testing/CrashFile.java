@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
  * One file of a {@link CrashStorage}: its bytes as readers see them, and as they are on the disk.
  *
  * <p>An array that is the visible and the durable one at once, or that another file has too, is never changed: it is
- * copied before the first change. CallbackRunner by the monitor of the storage, but for what is read through mappings.
+ * copied before the first change. Guarded by the monitor of the storage, but for what is read through mappings.
  */
 final class CrashFile {
     static final int SECTOR_BYTES = 512;

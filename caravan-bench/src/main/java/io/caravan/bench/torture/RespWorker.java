@@ -38,9 +38,9 @@ final class RespWorker {
     private final RespRecord record;
     private final Thread thread;
     private final AtomicBoolean lost = new AtomicBoolean();
-    /** CallbackRunner by this. */
+    /** Guarded by this. */
     private int maxAhead = MAX_AHEAD;
-    /** CallbackRunner by this. */
+    /** Guarded by this. */
     private int ahead;
 
     /**

@@ -36,13 +36,13 @@ final class DeletionJournal {
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
-    /** Durable deletions, oldest first, with their sequences in the list. CallbackRunner by the monitor. */
+    /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<Deletion, Long> pending = new LinkedHashMap<>();
-    /** Number of deletions by name, durable or not. CallbackRunner by the monitor. */
+    /** Number of deletions by name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
-    /** CallbackRunner by the monitor. */
+    /** Guarded by the monitor. */
     private long firstSequence;
-    /** CallbackRunner by the list lock and the monitor. */
+    /** Guarded by the list lock and the monitor. */
     private long nextSequence;
 
     DeletionJournal(ListStore store) {

@@ -45,9 +45,9 @@ public final class FileObjectStore implements ObjectStore {
 
     private final Path folder;
     private final String location;
-    /** Null until the first write. CallbackRunner by this. */
+    /** Null until the first write. Guarded by this. */
     private @Nullable Staging staging;
-    /** CallbackRunner by this. */
+    /** Guarded by this. */
     private boolean closed;
 
     private FileObjectStore(Path folder) {

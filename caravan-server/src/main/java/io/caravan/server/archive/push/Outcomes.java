@@ -36,7 +36,7 @@ final class Outcomes {
     private final AtomicBoolean interrupted = new AtomicBoolean();
     /** Time when each failing document was last logged; guarded by the monitor. */
     private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
-    /** CallbackRunner by the monitor. */
+    /** Guarded by the monitor. */
     private boolean loggedMore;
 
     Outcomes(InstantSource clock) {

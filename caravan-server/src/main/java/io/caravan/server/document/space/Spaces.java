@@ -36,7 +36,7 @@ public final class Spaces {
 
     /** Held during an update; acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** CallbackRunner by {@link #changing}. */
+    /** Guarded by {@link #changing}. */
     private final SpaceJournal journal;
 
     /** Settings that cannot be set because they have no effect on this server, with the reasons. */

@@ -52,7 +52,7 @@ public final class Conversations {
     /** Documents that are looked at under one hold of a lock of the catalog. */
     private static final int PAGE = 1024;
 
-    /** One catalog for a store, however often it is asked for: two would give out the same ids. CallbackRunner by itself. */
+    /** One catalog for a store, however often it is asked for: two would give out the same ids. Guarded by itself. */
     private static final Map<ListStore, WeakReference<Opened>> OPENED = new WeakHashMap<>();
 
     private final Opened opened;

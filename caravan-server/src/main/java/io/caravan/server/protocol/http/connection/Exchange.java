@@ -38,7 +38,7 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for shared resources. CallbackRunner by its own lock, as is the change of {@link #over}. */
+    /** Work that waits for shared resources. Guarded by its own lock, as is the change of {@link #over}. */
     private final List<Parked> parked = new ArrayList<>(0);
 
     private volatile boolean over;

@@ -74,7 +74,7 @@ final class BlockingPop implements Reading {
     /** Used by the event loop. */
     private @Nullable Future<?> timeout;
 
-    /** CallbackRunner by this, as are the next three fields. */
+    /** Guarded by this, as are the next three fields. */
     private final List<Tail> tails = new ArrayList<>();
 
     private boolean ended;
