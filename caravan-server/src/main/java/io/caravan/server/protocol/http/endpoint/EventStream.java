@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -11,6 +12,7 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,7 @@ final class EventStream extends LiveRead {
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
 
+    private final ReadRequest request;
     /** The id of the document that was found first; 0 before that, because ids start at 1. */
     private long documentId;
 
@@ -39,11 +42,16 @@ final class EventStream extends LiveRead {
     private boolean held;
 
     EventStream(ReadRequest request) {
-        super(request);
+        super(request.exchange(), request.documents(), 1);
+        this.request = request;
     }
 
     @Override
-    void look(boolean last) {
+    void check(List<DocumentName> names) {
+        request.run(() -> look(names.isEmpty()));
+    }
+
+    private void look(boolean last) {
         boolean first = documentId == 0;
         DocumentInfo info = first ? request.use() : findAgain(documentId);
         if (info == null) {
@@ -134,7 +142,7 @@ final class EventStream extends LiveRead {
         if (end) {
             exchange.finish();
         } else {
-            exchange.whenWritable(atTail ? this::rest : this::again);
+            exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name())));
         }
     }
 

@@ -6,7 +6,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -14,30 +13,24 @@ import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.util.concurrent.Future;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sends server-sent events with the values of many streams over one connection, until all streams are closed or the
  * time is over.
  *
- * <p>A check reads some of the streams that have changed, on a reading thread. One check runs at a time, and the next
- * one starts when the client has received the events of the last one. Between checks, a stream is only an entry in the
- * list of waiting readers. Used only on the event loop, except for {@link #look(List)}.
+ * <p>A check reads some of the streams that have changed, on a reading thread. The next one starts when the client has
+ * received the events of the last one.
  */
-final class LiveStreams {
+final class LiveStreams extends LiveRead {
     /** The size of events at which a check ends, and the maximum number of its streams. */
     private static final int LOOK_BYTES = 64 * 1024;
 
@@ -46,74 +39,37 @@ final class LiveStreams {
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
     private static final byte[] END = ascii("\n\n");
 
-    private final Exchange exchange;
     private final Endpoints endpoints;
     private final DocumentService documents;
-    private final List<Followed> all = new ArrayList<>();
-    private final Queue<Followed> changed = new ArrayDeque<>();
-    private int going;
-    private boolean looking;
-    private boolean ended;
+    /** The streams that are still followed. */
+    private final Map<DocumentName, Followed> going = new LinkedHashMap<>();
 
     LiveStreams(Exchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
-        this.exchange = exchange;
+        super(exchange, endpoints.readiness().documents(), LOOK_STREAMS);
         this.endpoints = endpoints;
         this.documents = endpoints.readiness().documents();
-        this.going = starts.size();
-        for (LiveBody.Start start : starts) {
-            Followed stream = new Followed(start);
-            all.add(stream);
-            changed.add(stream);
-        }
+        starts.forEach(start -> going.put(start.name(), new Followed(start)));
     }
 
     private static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Follows the streams until {@code limit} has passed, or the server stops. */
-    void start(Duration limit) {
-        Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
-        exchange.onDrain(this::expire);
-        exchange.atEnd(() -> {
-            timer.cancel(false);
-            all.forEach(Followed::stop);
-        });
+    /** Follows the streams until their time is over, or the server stops. */
+    void start() {
         exchange.start(StreamAnswers.events());
         Heartbeat.begin(exchange, endpoints.config().heartbeat());
-        lookAtChanged();
+        start(going.keySet(), endpoints.config().eventStream());
     }
 
-    private void expire() {
-        ended = true;
-        lookAtChanged();
-    }
-
-    private void lookAtChanged() {
-        if (exchange.over() || looking) {
-            return;
-        }
-        List<Followed> some = nextChanged();
-        if (ended || going == 0) {
+    @Override
+    void check(List<DocumentName> names) {
+        if (names.isEmpty()) {
             exchange.finish();
-        } else if (!some.isEmpty()) {
-            looking = true;
-            some.forEach(Followed::listen);
+        } else {
+            List<Followed> some = names.stream().map(going::get).toList();
             endpoints.read(exchange, () -> look(some));
         }
-    }
-
-    private List<Followed> nextChanged() {
-        List<Followed> some = new ArrayList<>();
-        while (some.size() < LOOK_STREAMS && !changed.isEmpty()) {
-            Followed stream = changed.remove();
-            stream.queued = false;
-            // A stream that is over may have had a pending notification of a change.
-            if (!stream.over) {
-                some.add(stream);
-            }
-        }
-        return some;
     }
 
     private void look(List<Followed> some) {
@@ -132,13 +88,14 @@ final class LiveStreams {
     }
 
     private void tell(ByteBuf events, List<Followed> looked, List<Followed> later) {
-        later.forEach(Followed::queue);
+        List<DocumentName> again = new ArrayList<>();
+        later.forEach(stream -> again.add(stream.name));
         for (Followed stream : looked) {
             if (stream.over) {
-                stream.stop();
-                going--;
+                wait.forget(stream.name);
+                going.remove(stream.name);
             } else if (stream.behind) {
-                stream.queue();
+                again.add(stream.name);
             }
         }
         if (events.isReadable()) {
@@ -147,12 +104,15 @@ final class LiveStreams {
             events.release();
         }
         exchange.whenWritable(() -> {
-            looking = false;
-            lookAtChanged();
+            if (going.isEmpty()) {
+                exchange.finish();
+            } else {
+                wait.checked(again);
+            }
         });
     }
 
-    /** A followed stream. Checks and the event loop use its fields in turn, except for those of the wait. */
+    /** A followed stream. Checks and the event loop use its fields in turn. */
     private final class Followed {
         private final DocumentName name;
         private final Offset offset;
@@ -162,38 +122,10 @@ final class LiveStreams {
         private long next;
         private boolean behind;
         private boolean over;
-        private @Nullable Tail tail;
-        private boolean queued = true;
 
         Followed(LiveBody.Start start) {
             this.name = start.name();
             this.offset = start.offset();
-        }
-
-        /** Waits for the next change. Called before a check, so that no change is missed. */
-        void listen() {
-            if (tail == null) {
-                tail = documents.onChange(name, () -> exchange.loop().execute(this::changed));
-            }
-        }
-
-        private void changed() {
-            tail = null;
-            queue();
-            lookAtChanged();
-        }
-
-        void queue() {
-            if (!queued) {
-                queued = true;
-                changed.add(this);
-            }
-        }
-
-        void stop() {
-            if (tail != null) {
-                tail.close();
-            }
         }
 
         /** Adds an event with the new values, or with the reason why none will follow. */

@@ -1,23 +1,31 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
+import java.util.List;
 
 /** A read that waits for a value, for a limited time. Only one check uses the fields at a time. */
 final class LongPoll extends LiveRead {
     private static final long UNKNOWN = -1;
 
+    private final ReadRequest request;
     private long documentId = UNKNOWN;
     private long from;
 
     LongPoll(ReadRequest request) {
-        super(request);
+        super(request.exchange(), request.documents(), 1);
+        this.request = request;
     }
 
     @Override
-    void look(boolean last) {
+    void check(List<DocumentName> names) {
+        request.run(() -> look(names.isEmpty()));
+    }
+
+    private void look(boolean last) {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {
@@ -25,7 +33,7 @@ final class LongPoll extends LiveRead {
         } else if (closed || last) {
             exchange.answer(nothing(closed));
         } else {
-            exchange.loop().execute(this::rest);
+            exchange.loop().execute(() -> wait.checked(List.of()));
         }
     }
 

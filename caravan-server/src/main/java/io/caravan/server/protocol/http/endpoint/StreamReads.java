@@ -47,11 +47,10 @@ public final class StreamReads {
                     "offset_missing", "a live read needs an offset: one from a response, or -1, or now");
         }
         exchange.operation(longPoll ? "longPoll" : "eventStream");
-        if (longPoll) {
-            new LongPoll(request).start(endpoints.config().longPoll());
-        } else {
-            new EventStream(request).start(endpoints.config().eventStream());
-        }
+        LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
+        read.start(
+                List.of(request.name()),
+                longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
     }
 
     /** Sends the values of the streams that the body names, as they arrive. */
@@ -66,7 +65,7 @@ public final class StreamReads {
                     .requireHere(starts.stream().map(LiveBody.Start::name).toList());
             take(exchange, starts);
             LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
-            exchange.loop().execute(() -> streams.start(endpoints.config().eventStream()));
+            exchange.loop().execute(streams::start);
         });
     }
 

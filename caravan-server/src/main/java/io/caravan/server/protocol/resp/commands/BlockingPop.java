@@ -1,12 +1,12 @@
 package io.caravan.server.protocol.resp.commands;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Preparation;
-import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -15,8 +15,7 @@ import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -60,28 +59,18 @@ final class BlockingPop implements Reading {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
+    private final ChangeWait wait;
 
-    private boolean begun;
     private long placesBytes;
-    private boolean scheduled;
     /** The reply with which the wait ends if it takes nothing; null while it continues. */
     private volatile @Nullable Reply over;
 
     /** The reason why an attempt was rejected; it may arrive after the attempt. */
     private volatile @Nullable RuntimeException refused;
 
-    private volatile boolean answered;
+    private boolean answered;
     /** Used by the event loop. */
-    private @Nullable Future<?> timeout;
-
-    /** Guarded by this, as are the next three fields. */
-    private final List<Tail> tails = new ArrayList<>();
-
-    private boolean ended;
-    /** Whether to check again before waiting. */
-    private boolean woken;
-    /** Whether no thread checks, so that the next wake must start one. */
-    private boolean waiting;
+    private boolean begun;
 
     BlockingPop(
             DocumentService documents,
@@ -100,6 +89,7 @@ final class BlockingPop implements Reading {
         this.loop = context.channel().eventLoop();
         this.timeoutMillis = timeoutMillis(command);
         this.names = names(command);
+        this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
     }
 
     /** Returns the documents that the command names, each once. */
@@ -131,13 +121,10 @@ final class BlockingPop implements Reading {
         if (answered) {
             return true;
         }
-        if (!begun) {
-            begun = true;
-            context.checkStillKnown();
-            documents.requireOneGroup(names);
-            fetch();
-            join();
-        }
+        context.checkStillKnown();
+        documents.requireOneGroup(names);
+        fetch();
+        join();
         return turn();
     }
 
@@ -168,21 +155,32 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Checks until a reply exists, or until it must wait; returns whether the reply is or will be complete. */
+    /** Checks once; returns whether the reply is or will be complete. */
     private boolean turn() {
+        boolean ends = true;
         try {
-            do {
-                if (looked()) {
-                    end();
-                    return true;
-                }
-                schedule();
-            } while (!leave());
-            return false;
-        } catch (RuntimeException | Error problem) {
-            end();
-            throw problem;
+            ends = looked();
+            return ends;
+        } finally {
+            loop.execute(ends ? wait::close : this::rest);
         }
+    }
+
+    /** Waits for the next change; on the event loop. */
+    private void rest() {
+        if (begun) {
+            wait.checked(List.of());
+            return;
+        }
+        begun = true;
+        Duration limit = timeoutMillis == 0 ? null : Duration.ofMillis(timeoutMillis);
+        wait.begin(first(), limit, () -> giveUp(Reply.Null.ARRAY));
+        session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
+    }
+
+    /** Returns the documents from which this command may take. */
+    private List<DocumentName> first() {
+        return queues.first(names, waiter);
     }
 
     private boolean looked() {
@@ -193,8 +191,7 @@ final class BlockingPop implements Reading {
             context.place().complete(end);
             return true;
         }
-        List<DocumentName> mine = queues.first(names, waiter);
-        watch(mine);
+        List<DocumentName> mine = first();
         // An attempt in vain is also a change, and would wake this command again.
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
@@ -221,34 +218,12 @@ final class BlockingPop implements Reading {
         return info != null && info.count() > 0;
     }
 
-    private synchronized void watch(List<DocumentName> mine) {
-        closeTails();
-        if (!ended) {
-            mine.forEach(name -> tails.add(documents.onChange(name, this::wake)));
-        }
-    }
-
-    private synchronized void closeTails() {
-        tails.forEach(Tail::close);
-        tails.clear();
-    }
-
-    /** Begins to wait; returns false if it was woken since the last check. */
-    private synchronized boolean leave() {
-        waiting = !woken;
-        woken = false;
-        return waiting;
-    }
-
-    /** Starts another check, on any thread. */
+    /** Causes another check, on any thread. */
     private void wake() {
-        synchronized (this) {
-            if (!waiting) {
-                woken = true;
-                return;
-            }
-            waiting = false;
-        }
+        loop.execute(() -> wait.changed(first()));
+    }
+
+    private void startTurn() {
         try {
             readers.execute(this::goOn);
         } catch (RejectedExecutionException stopping) {
@@ -259,62 +234,31 @@ final class BlockingPop implements Reading {
     /** Takes a turn after the first. */
     private void goOn() {
         try {
-            answered = turn();
+            if (!turn()) {
+                // Another thread may be taking the next turn already.
+                return;
+            }
         } catch (RuntimeException problem) {
             context.place().complete(Errors.reply(problem));
-            answered = true;
         } catch (Error broken) {
             context.channel().close();
             throw broken;
         }
-        if (answered) {
-            context.wake().run();
-        }
-    }
-
-    /** Schedules the end of the wait; once. */
-    private void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            loop.execute(() -> {
-                if (timeoutMillis > 0) {
-                    timeout = loop.schedule(() -> giveUp(Reply.Null.ARRAY), timeoutMillis, TimeUnit.MILLISECONDS);
-                }
-                session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
-            });
-        }
+        answered = true;
+        context.wake().run();
     }
 
     /** Prevents further attempts, and ends the wait; on the event loop. */
     private void giveUp(Reply end) {
         over = end;
-        // Must precede the end that others see: this connection's next command may also wait, and set its own action.
-        forgetEnding();
-        end();
-        wake();
+        wait.expire();
     }
 
-    /** Leaves the queues, so that the next waiters get their turn, and observes no more changes; on any thread. */
-    private void end() {
-        synchronized (this) {
-            if (ended) {
-                return;
-            }
-            ended = true;
-            closeTails();
-        }
-        queues.leave(names, waiter);
-        session.waits().give(placesBytes);
-        if (scheduled && !loop.inEventLoop()) {
-            loop.execute(this::forgetEnding);
-        }
-    }
-
-    private void forgetEnding() {
+    /** Leaves the queues, so that the next waiters get their turn; on the event loop. */
+    private void leave() {
         session.onEnding(null);
-        if (timeout != null) {
-            timeout.cancel(false);
-        }
+        session.waits().give(placesBytes);
+        queues.leave(names, waiter);
     }
 
     /** A write that takes a value, if a value still exists and the client is still connected. */

@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.resp.commands;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Protocol;
@@ -14,10 +14,9 @@ import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -39,11 +38,10 @@ final class TailRead implements Reading {
     private @Nullable ValueStream stream;
     private boolean endsClosed;
     private long documentId;
-    private boolean scheduled;
-    private volatile @Nullable ChangeWait current;
-    private volatile boolean over;
-    /** Used by the event loop. */
-    private @Nullable Future<?> timeout;
+    /** Created once the first check was in vain. */
+    private @Nullable ChangeWait wait;
+
+    private boolean lastCheck;
 
     TailRead(DocumentService documents, Session session, Command command, Reading.Context context) {
         this.documents = documents;
@@ -57,46 +55,42 @@ final class TailRead implements Reading {
 
     @Override
     public boolean proceed() {
-        while (stream == null) {
-            ChangeWait wait = new ChangeWait(documents, name, context.wake());
-            current = wait;
-            if (look(wait)) {
-                return true;
-            }
-            if (stream == null && leave(wait)) {
-                return false;
-            }
+        if (stream != null) {
+            return stream.proceed();
         }
-        return stream.proceed();
-    }
-
-    /** Checks the document, and ends the wait unless the check was in vain; returns whether the reply is complete. */
-    private boolean look(ChangeWait wait) {
-        boolean mayWait = options.blocks() && !over;
-        if (mayWait) {
-            wait.begin();
-        }
+        boolean answered = false;
         boolean inVain = false;
         try {
-            boolean answered = answered(mayWait);
+            answered = answered();
             inVain = !answered && stream == null;
-            return answered;
         } finally {
-            if (!inVain) {
-                wait.cancel();
-                endWait();
+            if (inVain) {
+                loop.execute(this::rest);
+            } else if (wait != null) {
+                loop.execute(wait::close);
             }
         }
+        return answered || !inVain && Objects.requireNonNull(stream).proceed();
     }
 
-    /** Waits for the next change; returns false if the document has changed since the wait began. */
-    private boolean leave(ChangeWait wait) {
-        schedule();
-        return wait.leave();
+    /** Waits for the next change; on the event loop. */
+    private void rest() {
+        if (wait != null) {
+            wait.checked(List.of());
+            return;
+        }
+        wait = new ChangeWait(loop, 1, documents::onChange, this::check, () -> session.onEnding(null));
+        wait.begin(List.of(name), Duration.ofMillis(options.blockMillis()), wait::expire);
+        session.onEnding(wait::expire);
+    }
+
+    private void check(List<DocumentName> names) {
+        lastCheck = names.isEmpty();
+        context.wake().run();
     }
 
     /** Checks the document: completes the reply, creates a stream of the values, or, if it must wait, does neither. */
-    private boolean answered(boolean mayWait) {
+    private boolean answered() {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);
         long next = info == null ? 0 : info.nextSequence();
@@ -114,7 +108,7 @@ final class TailRead implements Reading {
             return false;
         }
         boolean closed = info != null && info.attributes().closed();
-        if (mayWait && !closed) {
+        if (options.blocks() && !lastCheck && !closed) {
             return false;
         }
         context.place()
@@ -143,40 +137,6 @@ final class TailRead implements Reading {
         documentId = info.id();
         endsClosed = info.attributes().closed() && to == info.nextSequence();
         return new SequenceRange(from, to);
-    }
-
-    /** Schedules the end of the wait; once. */
-    private void schedule() {
-        if (!scheduled) {
-            scheduled = true;
-            loop.execute(() -> {
-                timeout = loop.schedule(this::giveUp, options.blockMillis(), TimeUnit.MILLISECONDS);
-                session.onEnding(this::giveUp);
-            });
-        }
-    }
-
-    /** Ends the wait: the next check of the document is the last one. On the event loop. */
-    private void giveUp() {
-        over = true;
-        ChangeWait wait = current;
-        if (wait != null) {
-            wait.wake();
-        }
-        if (timeout != null) {
-            timeout.cancel(false);
-        }
-    }
-
-    private void endWait() {
-        if (scheduled) {
-            loop.execute(() -> {
-                session.onEnding(null);
-                if (timeout != null) {
-                    timeout.cancel(false);
-                }
-            });
-        }
     }
 
     /**
@@ -269,73 +229,6 @@ final class TailRead implements Reading {
 
         boolean blocks() {
             return blockMillis > 0;
-        }
-    }
-
-    /**
-     * A wait for one change of a document. It begins before the document is checked, so that no change is missed. If
-     * the check finds nothing, the turn {@linkplain #leave() leaves} the wait, and the next change wakes the reading
-     * once.
-     */
-    private static final class ChangeWait {
-        private enum State {
-            LOOKING,
-            LEFT,
-            OVER
-        }
-
-        private final DocumentService documents;
-        private final DocumentName name;
-        private final Runnable woken;
-        private final AtomicReference<State> state = new AtomicReference<>(State.LOOKING);
-        private @Nullable Tail tail;
-
-        /**
-         * Creates a wait that has not begun.
-         *
-         * @param woken runs on the thread that wakes the reading
-         */
-        ChangeWait(DocumentService documents, DocumentName name, Runnable woken) {
-            this.documents = documents;
-            this.name = name;
-            this.woken = woken;
-        }
-
-        /** Begins to observe changes. */
-        void begin() {
-            tail = documents.onChange(name, this::wake);
-        }
-
-        /**
-         * Leaves the wait to the next change, which wakes the reading; returns false if a change came already, so that
-         * none will.
-         */
-        boolean leave() {
-            boolean left = state.compareAndSet(State.LOOKING, State.LEFT);
-            if (!left) {
-                closeTail();
-            }
-            return left;
-        }
-
-        /** Ends the wait; on any thread. */
-        void wake() {
-            if (state.getAndSet(State.OVER) == State.LEFT) {
-                closeTail();
-                woken.run();
-            }
-        }
-
-        /** Ends a wait that was not left. */
-        void cancel() {
-            state.set(State.OVER);
-            closeTail();
-        }
-
-        private void closeTail() {
-            if (tail != null) {
-                tail.close();
-            }
         }
     }
 }

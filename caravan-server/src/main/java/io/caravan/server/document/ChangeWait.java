@@ -1,0 +1,153 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's wait for changes of documents. It checks them one check at a time, and again after each change, until it
+ * expires or is closed. It observes a document before it checks it, so that it misses no change.
+ *
+ * <p>Used only on one event loop. Between checks it is only a timer and an entry in the list of waiting readers.
+ */
+public final class ChangeWait {
+    private final ScheduledExecutorService loop;
+    private final int most;
+    private final BiFunction<DocumentName, Runnable, Tail> observe;
+    private final Consumer<List<DocumentName>> check;
+    private final Runnable release;
+    private final Map<DocumentName, Tail> tails = new HashMap<>();
+    private final Set<DocumentName> changed = new LinkedHashSet<>();
+    private Stage stage = Stage.WAITING;
+    private boolean checking = true;
+    private @Nullable Future<?> timer;
+
+    private enum Stage {
+        WAITING,
+        /** Released, and still to be checked for the last time. */
+        EXPIRED,
+        OVER
+    }
+
+    /**
+     * Creates a wait that has not begun.
+     *
+     * @param most maximum number of documents of one check; the others come next
+     * @param observe {@link DocumentService#onChange}
+     * @param check begins a check of these documents, or, without documents, the last check; calls {@link #checked} or
+     *     {@link #close} when it is done
+     * @param release releases what the client holds while it waits; runs once, when the wait expires or is closed
+     */
+    public ChangeWait(
+            ScheduledExecutorService loop,
+            int most,
+            BiFunction<DocumentName, Runnable, Tail> observe,
+            Consumer<List<DocumentName>> check,
+            Runnable release) {
+        this.loop = loop;
+        this.most = most;
+        this.observe = observe;
+        this.check = check;
+        this.release = release;
+    }
+
+    /**
+     * Begins to wait, with a check of these documents.
+     *
+     * @param limit maximum time, or null
+     * @param atLimit runs after that time, and calls {@link #expire}
+     */
+    public void begin(Collection<DocumentName> names, @Nullable Duration limit, Runnable atLimit) {
+        if (stage == Stage.WAITING && limit != null) {
+            timer = loop.schedule(atLimit, limit.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        checked(names);
+    }
+
+    /** Checks these documents, after the current check. */
+    public void changed(Collection<DocumentName> names) {
+        changed.addAll(names);
+        checkIfDue();
+    }
+
+    /** Ends a check; the next one follows immediately for these documents, or else after the next change. */
+    public void checked(Collection<DocumentName> again) {
+        checking = false;
+        changed(again);
+    }
+
+    /** Stops waiting for changes of this document. */
+    public void forget(DocumentName name) {
+        changed.remove(name);
+        Tail tail = tails.remove(name);
+        if (tail != null) {
+            tail.close();
+        }
+    }
+
+    /** Ends the wait with a last check, after the current one. */
+    public void expire() {
+        if (stage == Stage.WAITING) {
+            stage = Stage.EXPIRED;
+            release();
+            checkIfDue();
+        }
+    }
+
+    /** Ends the wait without another check. */
+    public void close() {
+        Stage before = stage;
+        stage = Stage.OVER;
+        if (before == Stage.WAITING) {
+            release();
+        }
+    }
+
+    private void release() {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        tails.values().forEach(Tail::close);
+        tails.clear();
+        changed.clear();
+        release.run();
+    }
+
+    private void checkIfDue() {
+        if (checking || stage == Stage.OVER || stage == Stage.WAITING && changed.isEmpty()) {
+            return;
+        }
+        checking = true;
+        List<DocumentName> names = List.of();
+        if (stage == Stage.EXPIRED) {
+            stage = Stage.OVER;
+        } else {
+            names = changed.stream().limit(most).toList();
+            names.forEach(changed::remove);
+            names.forEach(this::observe);
+        }
+        check.accept(names);
+    }
+
+    private void observe(DocumentName name) {
+        tails.computeIfAbsent(name, any -> observe.apply(name, () -> loop.execute(() -> written(name))));
+    }
+
+    private void written(DocumentName name) {
+        // Otherwise, the wait has ended or has forgotten the document.
+        if (tails.remove(name) != null) {
+            changed(List.of(name));
+        }
+    }
+}
