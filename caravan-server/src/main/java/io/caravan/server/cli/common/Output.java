@@ -125,9 +125,10 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Wraps a failure so that it is recognizable as one of the output. */
+    /** Wraps a failure so that it is recognizable as one of the output, and reports it once. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
+        private boolean failed;
 
         Told(OutputStream to) {
             this.to = to;
@@ -140,19 +141,23 @@ public final class Output implements Closeable {
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
+            if (failed) {
+                return;
+            }
             try {
                 to.write(bytes, offset, length);
-            } catch (IOException failed) {
-                if (isBrokenPipe(failed)) {
-                    throw new ClosedException(failed);
+            } catch (IOException problem) {
+                failed = true;
+                if (isBrokenPipe(problem)) {
+                    throw new ClosedException(problem);
                 }
-                throw new IOException("the output cannot be written: " + failed.getMessage(), failed);
+                throw new IOException("the output cannot be written: " + problem.getMessage(), problem);
             }
         }
 
         /** Java reports the system error only as text, which is localized except for this word. */
-        private static boolean isBrokenPipe(IOException failed) {
-            return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
+        private static boolean isBrokenPipe(IOException problem) {
+            return String.valueOf(problem.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
         }
 
         @Override

@@ -2,12 +2,10 @@ package io.caravan.server.cli.store;
 
 import io.caravan.VerifyReport;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** The base of commands whose result is a few lines of text or JSON; shows progress after two seconds. */
@@ -17,26 +15,43 @@ abstract class StoreCommand extends DirectoryCommand {
 
     private volatile String step = "";
 
-    /** Prints a result: a line of text, or an object. */
-    protected final void print(String line, Output.Fields fields) {
-        PrintWriter out = out();
-        out.println(json ? object(fields) : DocumentName.printable(line));
-        out.flush();
+    @SuppressWarnings("NullAway.Init") // set before the command runs
+    private Output output;
+
+    private boolean unwritten;
+
+    @Override
+    protected final int execute(Output to) throws IOException {
+        output = to;
+        int exitCode = run();
+        if (!unwritten) {
+            return exitCode;
+        }
+        tell("the output cannot be written");
+        return exitCode == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : exitCode;
     }
 
-    private static String object(Output.Fields fields) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        Output.unchecked(() -> {
-            try (Output output = new Output(bytes)) {
-                output.object(fields);
-            }
-        });
-        return bytes.toString(StandardCharsets.UTF_8).stripTrailing();
+    /** Runs the command, and returns the exit code. */
+    abstract int run() throws IOException;
+
+    @Override
+    protected final boolean json() {
+        return json;
+    }
+
+    /** Prints a result. If it cannot be written, the work goes on, so that no store is left half made. */
+    protected final void print(String line, Output.Fields fields) {
+        try {
+            print(output, DocumentName.printable(line), fields);
+            output.flush();
+        } catch (IOException problem) {
+            unwritten = true;
+        }
     }
 
     /** Shows the command's progress every two seconds until it is closed. */
     protected final Progress showProgress() {
-        return showProgress(Console.system(), () -> step);
+        return showProgress(() -> step);
     }
 
     /** Returns a listener that records the command's progress. */
