@@ -5,7 +5,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** The base of commands whose result is a few lines of text or JSON; shows progress after two seconds. */
@@ -18,17 +17,12 @@ abstract class StoreCommand extends DirectoryCommand {
     @SuppressWarnings("NullAway.Init") // set before the command runs
     private Output output;
 
-    private boolean unwritten;
-
     @Override
     protected final int execute(Output to) throws IOException {
         output = to;
         int exitCode = run();
-        if (!unwritten) {
-            return exitCode;
-        }
-        tell("the output cannot be written");
-        return exitCode == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : exitCode;
+        output.flush();
+        return exitCode;
     }
 
     /** Runs the command, and returns the exit code. */
@@ -39,13 +33,13 @@ abstract class StoreCommand extends DirectoryCommand {
         return json;
     }
 
-    /** Prints a result. If it cannot be written, the work goes on, so that no store is left half made. */
+    /** Prints a result. If that fails, the work goes on, so that no store is left half made, and the command fails. */
     protected final void print(String line, Output.Fields fields) {
         try {
             print(output, DocumentName.printable(line), fields);
             output.flush();
-        } catch (IOException problem) {
-            unwritten = true;
+        } catch (IOException unwritten) {
+            // The flush at the end throws it again.
         }
     }
 
