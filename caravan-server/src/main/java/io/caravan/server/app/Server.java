@@ -201,7 +201,15 @@ public final class Server implements AutoCloseable {
             DocumentService opened, @Nullable RestoreService restoring, Backups backups, DiskSpace disk)
             throws IOException {
         ServerStatus status = new ServerStatus(
-                opened, network, config.durability(), config.limits().maxWordBytes(), archiver, disk, backups, cluster);
+                opened,
+                network,
+                config.durability(),
+                config.limits().maxWordBytes(),
+                archiver,
+                disk,
+                backups,
+                cluster,
+                httpAddress == null ? 0 : httpAddress.getPort());
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

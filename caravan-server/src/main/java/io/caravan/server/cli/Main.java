@@ -8,7 +8,10 @@ import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.carry.CarryCommands;
 import io.caravan.server.cli.client.ClientCommands;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.cluster.ClusterCommand;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
@@ -24,7 +27,12 @@ import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
@@ -42,6 +50,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = VersionProvider.class)
 public final class Main {
 
+    /** What other programs call options for addresses, or for parts of them. */
+    private static final Set<String> PARTS_OF_ADDRESSES =
+            Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
+
+    private static final Set<String> ADDRESSES = Set.of("HOST:PORT", "ADDRESS", "PORT");
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -53,27 +67,29 @@ public final class Main {
         return commandLine(environment, Console.system());
     }
 
-    static CommandLine commandLine(Map<String, String> environment, Console console) {
+    /** Builds the complete command line for this console. */
+    public static CommandLine commandLine(Map<String, String> environment, Console console) {
         Settings settings = new Settings(environment);
         CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
         GroupedHelp.install(serve);
         CommandLine doctor = new CommandLine(new DoctorCommand(settings)).setDefaultValueProvider(settings);
         GroupedHelp.install(doctor);
-        CommandLine caravan = new CommandLine(new Main())
-                .addSubcommand(serve)
-                .addSubcommand(doctor)
-                .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand())
-                .addSubcommand(new SalvageCommand())
-                .addSubcommand(new DumpCommand(console))
-                .addSubcommand(new LogCommand(console));
+        CommandLine caravan = new CommandLine(new Main()).addSubcommand(serve).addSubcommand(doctor);
+        CliCommand.add(
+                caravan,
+                console,
+                new VerifyCommand(),
+                new RepairCommand(),
+                new SalvageCommand(),
+                new DumpCommand(),
+                new LogCommand());
         ClientCommands.addTo(caravan, console);
         OperatorCommands.addTo(caravan, console);
         CarryCommands.addTo(caravan, console);
         return caravan.addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(ClusterCommand.commands(console))
                 .addSubcommand(SpaceCommand.commands(console))
-                .addSubcommand(new RestoreCommand(console))
+                .addSubcommand(new RestoreCommand().with(console))
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -120,13 +136,34 @@ public final class Main {
         return ", from " + settings.source(option);
     }
 
-    /** Suggests the known command or option that is most similar to a mistyped one. */
+    /**
+     * Suggests the known command or option that is most similar to a mistyped one. For an option that would be a part of
+     * an address in other programs, names the options that set addresses.
+     */
     private static String suggestion(ParameterException wrong) {
-        if (wrong instanceof UnmatchedArgumentException unknown
-                && !unknown.getSuggestions().isEmpty()) {
-            return "; did you mean '" + unknown.getSuggestions().get(0) + "'?";
+        if (!(wrong instanceof UnmatchedArgumentException unknown)
+                || unknown.getUnmatched().isEmpty()) {
+            return "";
         }
-        return "";
+        CommandLine.Model.CommandSpec command = wrong.getCommandLine().getCommandSpec();
+        String word = unknown.getUnmatched().get(0).split("=", 2)[0];
+        if (PARTS_OF_ADDRESSES.contains(word)) {
+            List<String> addresses = command.options().stream()
+                    .filter(option -> ADDRESSES.contains(option.paramLabel()))
+                    .map(OptionSpec::longestName)
+                    .toList();
+            if (!addresses.isEmpty()) {
+                return "; an address is set with " + String.join(" or ", addresses);
+            }
+        }
+        Collection<String> known = word.startsWith("-")
+                ? command.optionsMap().keySet()
+                : command.subcommands().keySet();
+        List<String> similar = Settings.similar(word, known);
+        if (similar.isEmpty()) {
+            similar = unknown.getSuggestions();
+        }
+        return similar.isEmpty() ? "" : "; did you mean '" + similar.get(0) + "'?";
     }
 
     /** Escapes a message, which may quote a document name or another argument with any characters. */
@@ -137,10 +174,20 @@ public final class Main {
     /** Prints problems that a user can solve on one line; others are bugs, and keep their stack trace. */
     private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
             throws Exception {
-        if (problem instanceof CaravanException || problem instanceof IOException) {
-            commandLine.getErr().println("caravan: " + printable(problem));
-            return CommandLine.ExitCode.SOFTWARE;
+        String message = printable(problem);
+        int exitCode = CommandLine.ExitCode.SOFTWARE;
+        if (problem instanceof ClientException failure) {
+            exitCode = failure.exitCode();
+        } else if (problem instanceof NoSuchFileException missing) {
+            message = DocumentName.printable("there is no file '" + missing.getFile() + "'");
+        } else if (problem instanceof FileSystemException unreadable) {
+            message = DocumentName.printable("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
+        } else if (!(problem instanceof CaravanException
+                || problem instanceof ServerConnection.LostException
+                || problem instanceof IOException)) {
+            throw problem;
         }
-        throw problem;
+        commandLine.getErr().println("caravan: " + message);
+        return exitCode;
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -106,6 +107,16 @@ public final class Settings implements IDefaultValueProvider {
                         file + ": there is no setting '" + name + "'; did you mean '" + nearest(name, known) + "'?");
             }
         }
+    }
+
+    /** Returns the candidates that differ from the word by so few edits that it may be mistyped, the nearest first. */
+    public static List<String> similar(String word, Collection<String> candidates) {
+        int letters = word.replaceAll("^-+", "").length();
+        int most = letters < 2 ? 0 : (letters + 2) / 3;
+        return candidates.stream()
+                .filter(candidate -> edits(word, candidate) <= most)
+                .sorted(Comparator.comparingInt(candidate -> edits(word, candidate)))
+                .toList();
     }
 
     /** Returns the candidate with the fewest edits from the word. */

@@ -5,11 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.server.cli.carry.CarryCommands;
-import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.cluster.ClusterCommandRun;
-import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.space.SpaceCommand;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.cluster.Slots;
@@ -34,7 +30,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -45,7 +40,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClusterClient;
 
@@ -55,8 +49,6 @@ import redis.clients.jedis.RedisClusterClient;
 class ClusterGroupsTest {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Function<Console, CommandLine> OF_DOCUMENTS = console -> CarryCommands.addTo(
-            ClientCommands.addTo(new CommandLine(CommandLine.Model.CommandSpec.create()), console), console);
 
     @TempDir
     private static Path directory;
@@ -389,20 +381,20 @@ class ClusterGroupsTest {
     @Test
     void aSpaceIsSetInEachGroup() throws Exception {
         String asked = follower(0).resp().toString();
-        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "set", "limited/", "max-values=2", "--server", asked)
+        assertThat(ClusterCommandRun.caravan("space", "set", "limited/", "max-values=2", "--server", asked)
                         .exitCode())
                 .isZero();
         for (int group = 0; group < 2; group++) {
             String name = nameIn(group, "limited/");
             assertThat(call(leaders().get(group), "RPUSH", name, "1", "2", "3")).startsWith("-TOOLARGE");
         }
-        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "rm", "limited/", "--server", asked)
+        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
                         .exitCode())
                 .isZero();
         for (ClusterHost leader : leaders()) {
             assertThat(call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
         }
-        assertThat(ClusterCommandRun.of(SpaceCommand::commands, "rm", "limited/", "--server", asked)
+        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
                         .exitCode())
                 .isEqualTo(3);
     }
@@ -419,21 +411,20 @@ class ClusterGroupsTest {
         }
         for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
             String asked = host.resp().toString();
-            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--match", "many-*", "--server", asked)
+            assertThat(ClusterCommandRun.caravan("ls", "--match", "many-*", "--server", asked)
                             .text()
                             .lines())
                     .containsExactlyInAnyOrderElementsOf(names);
-            assertThat(ClusterCommandRun.of(OF_DOCUMENTS, "ls", "--limit", "2", "--server", asked)
+            assertThat(ClusterCommandRun.caravan("ls", "--limit", "2", "--server", asked)
                             .text()
                             .lines())
                     .hasSize(2);
-            ClusterCommandRun export =
-                    ClusterCommandRun.of(OF_DOCUMENTS, "export", "--prefix", "many-", "--server", asked);
+            ClusterCommandRun export = ClusterCommandRun.caravan("export", "--prefix", "many-", "--server", asked);
             assertThat(export.exitCode()).as(export.text()).isZero();
             assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
             for (String command : List.of("copy", "move")) {
-                ClusterCommandRun carried = ClusterCommandRun.of(
-                        OF_DOCUMENTS, command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", asked);
+                ClusterCommandRun carried = ClusterCommandRun.caravan(
+                        command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", asked);
                 assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
                 assertThat(carried.text()).contains("several groups");
             }
@@ -527,8 +518,8 @@ class ClusterGroupsTest {
             assertThat(send(asked, "GET", "/v1/documents?cursor=8192-0", "").statusCode())
                     .isEqualTo(503);
             assertThat(call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
-            ClusterCommandRun half = ClusterCommandRun.of(
-                    OF_DOCUMENTS, "ls", "--server", asked.resp().toString());
+            ClusterCommandRun half =
+                    ClusterCommandRun.caravan("ls", "--server", asked.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);
             assertThat(half.text()).contains("no host leads the slots 8192-16383");
         } finally {

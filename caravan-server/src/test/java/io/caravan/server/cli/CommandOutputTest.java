@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,6 +117,26 @@ class CommandOutputTest {
         assertThat(run("No space left on device", "doctor", "--data", store.toString()))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("the output cannot be written");
+    }
+
+    @Test
+    void aStoreIsSalvagedToTheEndThoughItsLossesCannotBeTold() throws IOException {
+        Path damaged = directory.resolve("damaged");
+        try (ListStore made = SmallFiles.open(damaged)) {
+            made.append(1, new byte[1000]).join();
+            made.checkpoint();
+        }
+        try (Stream<Path> files = Files.list(damaged)) {
+            for (Path file :
+                    files.filter(any -> !any.toString().endsWith(".ckp")).toList()) {
+                Files.delete(file);
+            }
+        }
+        Path salvaged = directory.resolve("salvaged");
+        assertThat(run("No space left on device", "salvage", damaged.toString(), salvaged.toString()))
+                .isEqualTo(1);
+        assertToldOnce();
+        SmallFiles.open(salvaged).close();
     }
 
     @Test

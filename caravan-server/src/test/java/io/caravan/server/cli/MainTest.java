@@ -104,10 +104,30 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"srve, serve", "apend, append"})
-    void aMistypedCommandIsAnsweredWithTheRightOne(String typed, String meant) {
-        assertThat(run(typed)).isEqualTo(2);
-        assertOneLine("did you mean '" + meant + "'?");
+    @CsvSource(delimiter = '|', textBlock = """
+            srve                      | did you mean 'serve'?
+            apend                     | did you mean 'append'?
+            cluster stauts            | did you mean 'status'?
+            space shwo                | did you mean 'show'?
+            serve --rsp 127.0.0.1:1   | did you mean '--resp'?
+            serve --htp=127.0.0.1:1   | did you mean '--http'?
+            get a --form 3            | did you mean '--from'?
+            serve --port 6380         | an address is set with --resp or --http
+            serve --port=6380         | an address is set with --resp or --http
+            stat -p 6380              | an address is set with --server
+            move a --to b:1 --host b   | an address is set with
+            cluster demo --port 6380  | did you mean '--ports'?
+            """)
+    void aMistypedWordIsAnsweredWithTheRightOne(String typed, String advice) {
+        assertThat(run(typed.split(" "))).isEqualTo(2);
+        assertOneLine(advice);
+    }
+
+    @Test
+    void aWordLikeNoOtherIsAnsweredWithoutAGuess() {
+        assertThat(run("zzzzzzzz")).isEqualTo(2);
+        assertThat(run("stat", "-z")).isEqualTo(2);
+        assertThat(err.toString()).doesNotContain("did you mean");
     }
 
     @Test

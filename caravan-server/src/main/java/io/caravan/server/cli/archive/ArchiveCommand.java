@@ -1,12 +1,12 @@
 package io.caravan.server.cli.archive;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.Documents;
-import io.caravan.server.cli.client.Documents.ArchivedDocument;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,21 +23,18 @@ import picocli.CommandLine.Parameters;
                     + " any more. A document that has the name of one of them comes after --."
         },
         footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ArchiveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
     private @Nullable String name;
 
-    private ArchiveCommand(Console console) {
-        super(console);
-    }
-
     /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
-        return new CommandLine(new ArchiveCommand(console))
-                .addSubcommand(new ArchiveListCommand(console))
-                .addSubcommand(new ArchiveVerifyCommand(console))
-                .addSubcommand(new ArchivePruneCommand(console));
+        return add(
+                new CommandLine(new ArchiveCommand().with(console)),
+                console,
+                new ArchiveListCommand(),
+                new ArchiveVerifyCommand(),
+                new ArchivePruneCommand());
     }
 
     @Override
@@ -46,14 +43,14 @@ public final class ArchiveCommand extends ClientCommand {
                 name,
                 "give NAME for a running server to archive, or say what to do with an archive: ls, verify or prune");
         try (ServerConnection connection = connect()) {
-            ArchivedDocument archived = new Documents(connection).archive(bytes(wanted));
-            String line = "generation " + archived.generation() + ", first " + archived.first() + ", next "
-                    + archived.next() + (archived.uploaded() ? "" : ", as it was already");
+            Map<String, ?> archived = connection.askAtLeisure("CARAVAN.ARCHIVE", wanted);
+            String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
+                    + archived.get("next")
+                    + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", as it was already");
             print(output, line, fields -> {
-                fields.writeNumberField("generation", archived.generation());
-                fields.writeNumberField("first", archived.first());
-                fields.writeNumberField("next", archived.next());
-                fields.writeBooleanField("uploaded", archived.uploaded());
+                for (String name : List.of("generation", "first", "next", "uploaded")) {
+                    fields.writeObjectField(name, archived.get(name));
+                }
             });
         }
     }

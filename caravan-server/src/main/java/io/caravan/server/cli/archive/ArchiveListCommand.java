@@ -11,7 +11,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
@@ -43,7 +42,6 @@ import picocli.CommandLine.Parameters;
             "  caravan archive ls --archive file:archive",
             "  caravan archive ls letters/1 --archive s3://bucket/prefix --output json"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ArchiveListCommand extends ArchiveSubcommand {
     private static final int NOTHING = 3;
 
@@ -55,12 +53,8 @@ final class ArchiveListCommand extends ArchiveSubcommand {
         void print(ManifestPrinter to) throws IOException;
     }
 
-    ArchiveListCommand(Console console) {
-        super(console);
-    }
-
     @Override
-    boolean onlyLists() {
+    protected boolean onlyReads() {
         return true;
     }
 

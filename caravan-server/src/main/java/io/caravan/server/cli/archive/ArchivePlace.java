@@ -11,7 +11,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The location of an archive. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ArchivePlace {
     static final int ORDER = S3Settings.ORDER;
 

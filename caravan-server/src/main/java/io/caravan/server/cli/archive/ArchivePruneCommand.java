@@ -6,7 +6,6 @@ import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -43,7 +42,6 @@ import picocli.CommandLine.Option;
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90 --dry-run",
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ArchivePruneCommand extends ArchiveSubcommand {
     @Option(
             names = "--keep",
@@ -76,10 +74,6 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     @Option(names = "--dry-run", description = "Print what would be removed, and remove nothing.")
     private boolean dryRun;
 
-    ArchivePruneCommand(Console console) {
-        super(console);
-    }
-
     @Override
     void checkOptions() {
         check(keep == null || keep >= 1, "--keep must be 1 or more: the latest generation of a document always stays");
@@ -111,7 +105,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     int run(Archive archive, Output output) throws IOException {
         PrunePolicy policy = policy();
         PruneReport report;
-        try (Progress progress = progress("documents")) {
+        try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
             report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
                 @Override
                 public void removed(Removal removal) {

@@ -4,7 +4,6 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
 import io.caravan.server.archive.Verification.VerificationListener;
 import io.caravan.server.archive.Verification.VerificationReport;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -32,14 +31,10 @@ import picocli.CommandLine.Command;
         })
 final class ArchiveVerifyCommand extends ArchiveSubcommand {
 
-    ArchiveVerifyCommand(Console console) {
-        super(console);
-    }
-
     @Override
     int run(Archive archive, Output output) throws IOException {
         VerificationReport report;
-        try (Progress progress = progress("snapshots")) {
+        try (Progress progress = new Progress(err(), console().showsProgress(), "snapshots")) {
             report = Verification.verify(archive, jobs(), new VerificationListener() {
                 @Override
                 public void fault(String message) {

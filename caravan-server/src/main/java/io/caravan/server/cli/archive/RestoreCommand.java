@@ -9,24 +9,21 @@ import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.StoreRestore;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.Documents;
-import io.caravan.server.cli.client.Documents.RestoredDocument;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.OptionalLong;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Restores documents from an archive: one on a running server, or all to a store that is not open. */
 @Command(
@@ -51,7 +48,6 @@ import picocli.CommandLine.Spec;
             "  caravan restore letters/1 --at 12 --as letters/1-of-monday",
             "  caravan restore --archive s3://backups/caravan --data data --list restored.txt"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class RestoreCommand extends ClientCommand {
     private static final int MAX_JOBS = 256;
     private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list,"
@@ -115,15 +111,8 @@ public final class RestoreCommand extends ClientCommand {
             description = "Tell of each document in this file instead of on the standard output.")
     private @Nullable Path list;
 
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private ArchivePlace archive;
-
-    public RestoreCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -141,21 +130,25 @@ public final class RestoreCommand extends ClientCommand {
 
     /** Whether the archive is set on the command line; in the environment it may be for other commands. */
     private boolean isArchiveGiven() {
-        return spec.commandLine().getParseResult().hasMatchedOption("--archive");
+        return spec().commandLine().getParseResult().hasMatchedOption("--archive");
     }
 
     private void restoreOne(String wanted, Output output) throws IOException {
-        OptionalLong generation = at == null ? OptionalLong.empty() : OptionalLong.of(atLeast(1, at, "--at", 1));
+        List<String> request = new ArrayList<>(List.of("CARAVAN.RESTORE", wanted));
+        if (at != null) {
+            request.addAll(List.of("AT", String.valueOf(atLeast(1, at, "--at", 1))));
+        }
+        if (as != null) {
+            request.addAll(List.of("AS", as));
+        }
         try (ServerConnection connection = connect()) {
-            RestoredDocument restored =
-                    new Documents(connection).restore(bytes(wanted), generation, as == null ? null : bytes(as));
-            String line = "first " + restored.first() + ", next " + restored.next() + ", added " + restored.added()
-                    + " from generation " + restored.generation();
+            Map<String, ?> restored = connection.askAtLeisure(request.toArray(String[]::new));
+            String line = "first " + restored.get("first") + ", next " + restored.get("next") + ", added "
+                    + restored.get("added") + " from generation " + restored.get("generation");
             print(output, line, fields -> {
-                fields.writeNumberField("first", restored.first());
-                fields.writeNumberField("next", restored.next());
-                fields.writeNumberField("added", restored.added());
-                fields.writeNumberField("generation", restored.generation());
+                for (String field : List.of("first", "next", "added", "generation")) {
+                    fields.writeObjectField(field, restored.get(field));
+                }
             });
         }
     }

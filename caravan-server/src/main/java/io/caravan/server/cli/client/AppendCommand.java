@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.BatchAppend.Appended;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.FilterInputStream;
@@ -32,7 +31,6 @@ import picocli.CommandLine.Parameters;
             "  caravan append pictures --file picture.png",
             "  journalctl --follow | caravan append logs/today --lines"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AppendCommand extends ClientCommand {
     /** The default of the option: any sequence. */
     private static final long ANY = -1;
@@ -57,10 +55,6 @@ final class AppendCommand extends ClientCommand {
             description = "Append only if the first value gets this sequence, 0 in a new document, and no other append"
                     + " comes between the values.")
     private @Nullable Long ifSequence;
-
-    AppendCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -6,10 +6,12 @@ import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
 import io.caravan.server.document.Origin;
+import io.caravan.server.document.Whereabouts;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * send a request. They may be called many times before the replies are received, in the same order. An exception as a
  * reply concerns its request alone; the next reply can be received. For one thread.
  */
-public interface Carrier extends MoveSteps, AutoCloseable {
+public interface Carrier extends AutoCloseable {
     /**
      * A document without its values.
      *
@@ -162,6 +164,28 @@ public interface Carrier extends MoveSteps, AutoCloseable {
      * @throws ClientException if the document no longer matches its description; the values before that were passed on
      */
     void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
+
+    /**
+     * Fences a document, so that the server rejects all other writes to it; durable on return, as the other steps of a
+     * move.
+     *
+     * @param holder identifies this run of the move
+     * @throws ClientException if the document does not exist or cannot be moved
+     */
+    void fence(byte[] name, long holder, Whereabouts to);
+
+    /**
+     * Deletes a document that this run has fenced, and leaves a redirect.
+     *
+     * @throws ClientException if another run has fenced it since, or its move was abandoned
+     */
+    void redirect(byte[] name, long holder);
+
+    /** Removes the fence of one run, or of any run; returns whether one existed. */
+    boolean abandon(byte[] name, OptionalLong holder);
+
+    /** Removes a redirect; returns whether one existed. */
+    boolean forget(byte[] name);
 
     /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     void cut();

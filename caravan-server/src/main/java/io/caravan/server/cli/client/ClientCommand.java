@@ -2,46 +2,28 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The base of all commands for a running server. */
 @Command(
         showDefaultValues = true,
-        sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:success",
             "1:failed: no server, no permission, no space, no file",
             "2:usage error",
             "3:the document is not as expected: missing, at another sequence, trimmed, closed; or its space refuses"
-        },
-        footerHeading = "%nExamples:%n")
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-public abstract class ClientCommand implements Callable<Integer> {
-    private static final int LAST = ConnectionOptions.ORDER + 1;
-
-    private final Console console;
-
-    @Spec
-    private CommandLine.Model.CommandSpec spec;
-
+        })
+public abstract class ClientCommand extends CliCommand {
     @Mixin
     private ConnectionOptions connectionOptions;
 
@@ -58,51 +40,21 @@ public abstract class ClientCommand implements Callable<Integer> {
 
     @Option(
             names = {"-h", "--help"},
-            order = LAST,
+            order = ConnectionOptions.ORDER + 1,
             usageHelp = true,
             description = "Show this help and exit.")
     private boolean help;
 
+    protected ClientCommand() {}
+
     protected ClientCommand(Console console) {
-        this.console = console;
+        with(console);
     }
 
     @Override
-    public Integer call() {
-        boolean done = false;
-        try (Output output = new Output(console.out())) {
-            run(output);
-            done = true;
-            return exitCode();
-        } catch (ClientException problem) {
-            tell(String.valueOf(problem.getMessage()));
-            return problem.exitCode();
-        } catch (NoSuchFileException missing) {
-            tell("there is no file '" + missing.getFile() + "'");
-            return ClientException.FAILED;
-        } catch (FileSystemException unreadable) {
-            tell("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
-            return ClientException.FAILED;
-        } catch (Output.ClosedException enough) {
-            return done ? exitCode() : ended();
-        } catch (ServerConnection.LostException | IOException problem) {
-            tell(String.valueOf(problem.getMessage()));
-            return ClientException.FAILED;
-        }
-    }
-
-    /** Returns the exit code after the reader of the output has closed it. */
-    private int ended() {
-        if (onlyReads()) {
-            return CommandLine.ExitCode.OK;
-        }
-        tell("the output was closed before the command was done");
-        return ClientException.FAILED;
-    }
-
-    /** Whether the command is complete when its output is closed. */
-    protected boolean onlyReads() {
-        return false;
+    protected final int execute(Output output) throws IOException {
+        run(output);
+        return exitCode();
     }
 
     /**
@@ -118,12 +70,8 @@ public abstract class ClientCommand implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    protected final Console console() {
-        return console;
-    }
-
     protected final ServerConnection connect() throws IOException {
-        return connectionOptions.connect(console.environment());
+        return connectionOptions.connect();
     }
 
     /**
@@ -138,13 +86,12 @@ public abstract class ClientCommand implements Callable<Integer> {
         try (ServerConnection connection = connect()) {
             info = connection.info();
         }
-        List<HostPort> found = ClusterLeaders.of(info);
+        List<HostPort> found = info.leaders();
         if (found.isEmpty() || found.size() == 1 && info.text("cluster_role").equals("leader")) {
             return List.of(this::connect);
         }
         return found.stream()
-                .<ServerConnection.Connector>map(
-                        leader -> () -> connectionOptions.connect(console.environment(), leader))
+                .<ServerConnection.Connector>map(leader -> () -> connectionOptions.connect(leader))
                 .toList();
     }
 
@@ -168,12 +115,12 @@ public abstract class ClientCommand implements Callable<Integer> {
 
     /** Connects to a second server, with the same timeout. */
     protected final Carrier carrierTo(OtherServer other) throws IOException {
-        return other.carrier(connectionOptions, console.environment());
+        return other.carrier(connectionOptions);
     }
 
     /** Connects to the source server, over HTTP if its address says so, with the same timeout. */
     protected final Carrier carrierFrom(SourceServer source) throws IOException {
-        Carrier carrier = source.carrier(connectionOptions, console.environment());
+        Carrier carrier = source.carrier(connectionOptions);
         return carrier == null ? new RespCarrier(this::connect) : carrier;
     }
 
@@ -211,63 +158,26 @@ public abstract class ClientCommand implements Callable<Integer> {
 
     /** Connects to a Redis server, with the same timeout. */
     protected final RedisConnection connectTo(ImportSource redis) throws IOException {
-        return redis.connect(connectionOptions, console.environment());
+        return redis.connect(connectionOptions);
     }
 
     /** Returns a link to a Durable Streams server over HTTP, with the same timeout. */
     protected final HttpLink linkTo(ImportSource streams) throws IOException {
-        return streams.link(connectionOptions, console.environment());
+        return streams.link(connectionOptions);
     }
 
     /** Returns the server's pages over HTTP, at this port of its host. */
     protected final HttpPages pages(int port) throws IOException {
-        return connectionOptions.pages(console.environment(), port);
+        return connectionOptions.pages(port);
     }
 
     protected final Documents documents() throws IOException {
         return new Documents(connect());
     }
 
-    /** Prints one result, as text or as a JSON object. */
-    protected final void print(Output output, String line, Output.Fields fields) throws IOException {
-        if (json()) {
-            output.object(fields);
-        } else {
-            output.line(line);
-        }
-    }
-
+    @Override
     protected final boolean json() {
         return json || format == Output.Format.JSON;
-    }
-
-    /** Prints a message on the error stream. */
-    protected final void tell(String message) {
-        PrintWriter err = err();
-        err.println("caravan: " + DocumentName.printable(message));
-        err.flush();
-    }
-
-    protected final PrintWriter err() {
-        return spec.commandLine().getErr();
-    }
-
-    protected final void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(spec.commandLine(), otherwise);
-        }
-    }
-
-    /** Returns a value that must be present. */
-    protected final <T> T given(@Nullable T value, String otherwise) {
-        check(value != null, otherwise);
-        return Objects.requireNonNull(value);
-    }
-
-    /** Returns the number of an option after checking it, or {@code otherwise} if it is absent. */
-    protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
-        check(given == null || given >= least, option + " must be " + least + " or more");
-        return given == null ? otherwise : given;
     }
 
     /** Encodes a word of the command line as a name or value. */

@@ -1,7 +1,7 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
-import java.util.List;
 import picocli.CommandLine;
 
 /** The commands for the documents of a running server. */
@@ -9,19 +9,16 @@ public final class ClientCommands {
     private ClientCommands() {}
 
     /** Adds these commands to a command line. */
-    public static CommandLine addTo(CommandLine caravan, Console console) {
-        all(console).forEach(caravan::addSubcommand);
-        return caravan;
-    }
-
-    private static List<ClientCommand> all(Console console) {
-        return List.of(
-                new AppendCommand(console),
-                new GetCommand(console),
-                new TailCommand(console),
-                new TrimCommand(console),
-                new RemoveCommand(console),
-                new ListCommand(console),
+    public static void addTo(CommandLine caravan, Console console) {
+        CliCommand.add(
+                caravan,
+                console,
+                new AppendCommand(),
+                new GetCommand(),
+                new TailCommand(),
+                new TrimCommand(),
+                new RemoveCommand(),
+                new ListCommand(),
                 new StatCommand(console));
     }
 }

@@ -79,7 +79,7 @@ public final class ClientException extends RuntimeException {
         return waitMillis;
     }
 
-    int exitCode() {
+    public int exitCode() {
         return exitCode;
     }
 }

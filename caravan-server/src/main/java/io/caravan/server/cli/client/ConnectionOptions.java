@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -10,6 +11,8 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,18 +26,20 @@ import picocli.CommandLine.Spec;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.DefaultRedisCredentials;
-import redis.clients.jedis.HostAndPort;
 
 /**
  * Options for the server's address and the user. A password is never an option, because other users of the machine see
  * command lines.
  */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ConnectionOptions {
     /** Places these options after the command's own in help. */
     static final int ORDER = 10;
 
-    private static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
+    private static final List<String> ADDRESS_VARIABLES = List.of("CARAVAN_SERVER", "CARAVAN_RESP");
+    private static final HostPort USUAL_ADDRESS = new HostPort("127.0.0.1", 6380);
+    /** The addresses at which a server listens on every interface, and the one that reaches it from its machine. */
+    private static final Map<String, String> LOOPBACK = Map.of("0.0.0.0", "127.0.0.1", "::", "::1");
+
     private static final Pattern HTTP = Pattern.compile("(https?://)([^/]+)/?");
     private static final long MAX_PASSWORD_FILE_BYTES = 4096;
     private static final int MAX_TIMEOUT_SECONDS = 3600;
@@ -46,10 +51,10 @@ final class ConnectionOptions {
             names = "--server",
             order = ORDER,
             paramLabel = "HOST:PORT",
-            defaultValue = "${env:CARAVAN_SERVER:-127.0.0.1:6380}",
             converter = HostPort.Converter.class,
-            description = "The server's RESP address. Can also be set in the environment variable CARAVAN_SERVER.")
-    private HostPort server;
+            description = "The server's RESP address; by default that of the environment variable CARAVAN_SERVER, or"
+                    + " else where a server of this machine listens: CARAVAN_RESP, or 127.0.0.1:6380.")
+    private @Nullable HostPort server;
 
     @Option(names = "--user", order = ORDER, paramLabel = "NAME", description = "The user to log in as.")
     private @Nullable String user;
@@ -81,59 +86,77 @@ final class ConnectionOptions {
     private int timeoutSeconds;
 
     /**
+     * The user of a server.
+     *
+     * @param prefix the prefix of the options' names
+     */
+    record Login(
+            String prefix, @Nullable String user, @Nullable Path passwordFile) {
+        /** Returns the environment variable that may contain the password. */
+        String variable() {
+            return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
+        }
+
+        /** Returns the two ways to give the password. */
+        String ways() {
+            return "the environment variable " + variable() + " or with " + prefix + "password-file FILE";
+        }
+    }
+
+    /**
      * Connects to the server.
      *
      * @throws ParameterException if the options contradict each other
      * @throws IOException if a file cannot be read
      * @throws ServerConnection.LostException if the server cannot be reached
      */
-    ServerConnection connect(Map<String, String> environment) throws IOException {
-        return connect(environment, own());
+    ServerConnection connect() throws IOException {
+        return connect(server());
     }
 
-    /** Connects like {@link #connect(Map)}, as the same user, to another node of the server's cluster. */
-    ServerConnection connect(Map<String, String> environment, HostPort host) throws IOException {
-        return connect(environment, own(host));
+    /** Connects like {@link #connect()}, as the same user, to another node of the server's cluster. */
+    ServerConnection connect(HostPort node) throws IOException {
+        return connect(node, login());
     }
 
-    private Target own() {
-        return own(server);
+    private Login login() {
+        return new Login("--", user, passwordFile);
     }
 
-    private Target own(HostPort host) {
-        return new Target(host, user, passwordFile, PASSWORD_VARIABLE, "--");
+    private HostPort server() {
+        if (server != null) {
+            return server;
+        }
+        for (String variable : ADDRESS_VARIABLES) {
+            String text = environment().getOrDefault(variable, "");
+            try {
+                if (!text.isEmpty()) {
+                    HostPort address = HostPort.parse(text);
+                    return new HostPort(LOOPBACK.getOrDefault(address.host(), address.host()), address.port());
+                }
+            } catch (IllegalArgumentException wrong) {
+                throw misused(wrong.getMessage() + ", from environment " + variable);
+            }
+        }
+        return USUAL_ADDRESS;
     }
 
-    /**
-     * A server, and the user there.
-     *
-     * @param variable the environment variable that may contain the password
-     * @param prefix the prefix of the options' names
-     */
-    record Target(
-            HostPort address,
-            @Nullable String user,
-            @Nullable Path passwordFile,
-            String variable,
-            String prefix) {}
-
-    /** Connects like {@link #connect(Map)}, to another server. */
-    ServerConnection connect(Map<String, String> environment, Target target) throws IOException {
-        checkTimeout();
+    /** Connects like {@link #connect()}, to another server. */
+    ServerConnection connect(HostPort address, Login login) throws IOException {
         DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
                 .resp3()
                 .autoNegotiateProtocol(false)
-                .timeoutMillis(timeoutSeconds * 1_000)
+                .timeoutMillis((int) timeout().toMillis())
                 .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
-        char[] password = password(environment, target);
+        char[] password = password(login);
         check(
-                target.user() == null || password != null,
-                target.prefix() + "user needs a password: set " + target.variable() + ", or give " + target.prefix()
+                login.user() == null || password != null,
+                login.prefix() + "user needs a password: set " + login.variable() + ", or give " + login.prefix()
                         + "password-file FILE");
         if (password != null) {
-            config.credentials(new DefaultRedisCredentials(target.user(), password));
+            config.credentials(new DefaultRedisCredentials(login.user(), password));
         }
-        if (tls || tlsAuthorities != null) {
+        if (secure()) {
             SSLParameters parameters = new SSLParameters();
             parameters.setEndpointIdentificationAlgorithm("HTTPS");
             config.ssl(true).sslParameters(parameters);
@@ -141,26 +164,18 @@ final class ConnectionOptions {
         if (tlsAuthorities != null) {
             config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
         }
-        HostPort address = target.address();
-        return ServerConnection.open(new HostAndPort(address.host(), address.port()), config.build(), address);
+        return ServerConnection.open(address, config.build());
     }
 
     /**
      * Connects to a Redis server, with the same timeout.
      *
-     * @param passwordFile the file with the password; overrides the environment and the address
+     * @param login its password overrides that of the address
      * @param authorities to trust instead of Java's defaults, if the address requires TLS
      */
-    RedisConnection connect(
-            Map<String, String> environment,
-            RedisAddress redis,
-            @Nullable Path passwordFile,
-            @Nullable Path authorities)
-            throws IOException {
-        checkTimeout();
-        Target from =
-                new Target(redis.address(), redis.user(), passwordFile, ImportSource.PASSWORD_VARIABLE, "--from-");
-        char[] password = password(environment, from);
+    RedisConnection connect(RedisAddress redis, Login login, @Nullable Path authorities) throws IOException {
+        int timeoutSeconds = (int) timeout().toSeconds();
+        char[] password = password(login);
         SSLSocketFactory tlsSockets = authorities == null
                 ? (SSLSocketFactory) SSLSocketFactory.getDefault()
                 : trusting(authorities).context().getSocketFactory();
@@ -170,8 +185,13 @@ final class ConnectionOptions {
                 timeoutSeconds);
     }
 
-    private void checkTimeout() {
+    private boolean secure() {
+        return tls || tlsAuthorities != null;
+    }
+
+    private Duration timeout() {
         check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
+        return Duration.ofSeconds(timeoutSeconds);
     }
 
     /**
@@ -179,57 +199,41 @@ final class ConnectionOptions {
      *
      * @throws IOException if a file cannot be read
      */
-    HttpPages pages(Map<String, String> environment, int port) throws IOException {
-        boolean secure = tls || tlsAuthorities != null;
-        URI base = URI.create((secure ? "https://" : "http://") + new HostPort(server.host(), port));
-        return new HttpPages(link(environment, base, own(), tlsAuthorities));
+    HttpPages pages(int port) throws IOException {
+        URI base = URI.create((secure() ? "https://" : "http://") + new HostPort(server().host(), port));
+        return new HttpPages(link(base, login(), tlsAuthorities));
     }
 
     /**
      * Returns a link to a server over HTTP, with the same timeout; sends nothing yet.
      *
-     * @param target the user there; its password is the token
+     * @param login its password is the token
      * @param authorities to trust instead of Java's defaults, if the address requires TLS
      * @throws IOException if a file cannot be read
      */
-    HttpLink link(Map<String, String> environment, URI base, Target target, @Nullable Path authorities)
-            throws IOException {
-        checkTimeout();
-        char[] token = password(environment, target);
+    HttpLink link(URI base, Login login, @Nullable Path authorities) throws IOException {
+        char[] token = password(login);
         return new HttpLink(
                 base,
                 authorities == null ? null : trusting(authorities).context(),
                 token == null ? null : new String(token),
-                Duration.ofSeconds(timeoutSeconds));
+                timeout());
     }
 
     /**
      * Returns access to a server's documents over HTTP, with the same timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
-     * @param variable the environment variable that may contain the token
-     * @param prefix the prefix of the options' names
      * @throws IllegalArgumentException if the address has another form; the message does not quote it, because it may
      *     contain a password
      */
-    Carrier carrier(
-            Map<String, String> environment,
-            String url,
-            @Nullable Path passwordFile,
-            @Nullable Path authorities,
-            String variable,
-            String prefix)
-            throws IOException {
+    Carrier carrier(String url, Login login, @Nullable Path authorities) throws IOException {
         Matcher parts = HTTP.matcher(url);
         if (!parts.matches()) {
             throw new IllegalArgumentException("no address for HTTP");
         }
-        Target target = new Target(HostPort.parse(parts.group(2)), null, passwordFile, variable, prefix);
-        URI base = URI.create(parts.group(1) + target.address());
-        return new HttpCarrier(
-                link(environment, base, target, authorities),
-                "the environment variable " + variable + " or with " + prefix + "password-file FILE",
-                Retries.Pause.REAL);
+        URI base = URI.create(parts.group(1) + HostPort.parse(parts.group(2)));
+        return new HttpCarrier(link(base, login, authorities), login.ways(), Retries.Pause.REAL);
     }
 
     private static JdkSslContext trusting(Path authorities) throws IOException {
@@ -244,22 +248,31 @@ final class ConnectionOptions {
     }
 
     /** Returns the password without its line end, or null if none is given. */
-    private char @Nullable [] password(Map<String, String> environment, Target target) throws IOException {
-        String variable = environment.get(target.variable());
-        Path file = target.passwordFile();
+    private char @Nullable [] password(Login login) throws IOException {
+        Path file = login.passwordFile();
         if (file == null) {
-            return variable == null || variable.isEmpty() ? null : variable.toCharArray();
+            String variable = environment().getOrDefault(login.variable(), "");
+            return variable.isEmpty() ? null : variable.toCharArray();
         }
-        String given = target.prefix() + "password-file " + file;
+        String given = login.prefix() + "password-file " + file;
         check(Files.size(file) <= MAX_PASSWORD_FILE_BYTES, given + " is longer than a password");
         String password = Files.readString(file).replaceFirst("\\R\\z", "");
         check(!password.isEmpty(), given + " is empty");
         return password.toCharArray();
     }
 
-    private void check(boolean holds, String otherwise) {
+    private Map<String, String> environment() {
+        return ((CliCommand) spec.userObject()).console().environment();
+    }
+
+    void check(boolean holds, String otherwise) {
         if (!holds) {
-            throw new ParameterException(spec.commandLine(), otherwise);
+            throw misused(otherwise);
         }
+    }
+
+    /** Returns the exception for a usage error. */
+    ParameterException misused(String why) {
+        return ((CliCommand) spec.userObject()).misused(why);
     }
 }

@@ -21,7 +21,6 @@ public final class Documents implements AutoCloseable {
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
-    private static final int MAX_ARCHIVE_MILLIS = 24 * 3600 * 1000;
     private static final int NAMES_PER_SCAN = 1_000;
 
     private final ServerConnection connection;
@@ -211,50 +210,6 @@ public final class Documents implements AutoCloseable {
     OptionalLong trim(byte[] name, long to) {
         Object first = connection.call(caravan("TRIM", name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
-    }
-
-    /**
-     * The latest archived generation of a document.
-     *
-     * @param uploaded false if the document had not changed since it was archived
-     */
-    public record ArchivedDocument(long generation, long first, long next, boolean uploaded) {}
-
-    /** Archives a document on the server; takes as long as the archive does. */
-    public ArchivedDocument archive(byte[] name) {
-        Map<String, @Nullable Object> answer = Objects.requireNonNull(
-                ServerConnection.fields(connection.callBlocking(caravan("ARCHIVE", name), MAX_ARCHIVE_MILLIS)));
-        return new ArchivedDocument(
-                number(answer.get("generation")),
-                number(answer.get("first")),
-                number(answer.get("next")),
-                Boolean.TRUE.equals(answer.get("uploaded")));
-    }
-
-    /**
-     * The result of a restore.
-     *
-     * @param added number of values added
-     * @param generation the generation restored
-     */
-    public record RestoredDocument(long first, long next, long added, long generation) {}
-
-    /** Restores a document on the server from its archive; takes as long as the archive does. */
-    public RestoredDocument restore(byte[] name, OptionalLong generation, byte @Nullable [] as) {
-        CommandArguments restore = caravan("RESTORE", name);
-        if (generation.isPresent()) {
-            restore.add("AT").add(generation.getAsLong());
-        }
-        if (as != null) {
-            restore.add("AS").add(as);
-        }
-        Map<String, @Nullable Object> answer =
-                Objects.requireNonNull(ServerConnection.fields(connection.callBlocking(restore, MAX_ARCHIVE_MILLIS)));
-        return new RestoredDocument(
-                number(answer.get("first")),
-                number(answer.get("next")),
-                number(answer.get("added")),
-                number(answer.get("generation")));
     }
 
     /** Deletes documents, all or none. */

@@ -3,11 +3,11 @@ package io.caravan.server.cli.client;
 import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.client.Documents.Page;
 import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.UntilSignal;
 import java.io.Flushable;
 import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ final class Follower {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
-    private final Connector connector;
+    private final ServerConnection.Connector connector;
     private final byte[] name;
     private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
@@ -43,11 +43,6 @@ final class Follower {
     private boolean lost;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-    /** Opens connections. */
-    interface Connector {
-        ServerConnection connect() throws IOException;
-    }
-
     /**
      * Creates a follower.
      *
@@ -55,7 +50,12 @@ final class Follower {
      * @param count the number of values to receive
      * @param messages receives messages for the user
      */
-    Follower(Connector connector, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
+    Follower(
+            ServerConnection.Connector connector,
+            byte[] name,
+            OptionalLong next,
+            long count,
+            Consumer<String> messages) {
         this.connector = connector;
         this.name = name;
         this.next = next;
@@ -94,12 +94,7 @@ final class Follower {
             lost = true;
             messages.accept(problem.getMessage() + "; trying again");
         }
-        try {
-            stop.await(pauseMillis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            stop.countDown();
-        }
+        UntilSignal.stopped(stop, pauseMillis);
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 

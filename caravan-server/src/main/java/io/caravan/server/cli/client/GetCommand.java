@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.Documents.Document;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -24,7 +23,6 @@ import picocli.CommandLine.Parameters;
             "  caravan get letters/1 --from 1000 --count 10 --output json",
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class GetCommand extends ClientCommand {
     /** Stands for the first sequence that the document retains. */
     private static final long FIRST = -1;
@@ -40,10 +38,6 @@ final class GetCommand extends ClientCommand {
 
     @Mixin
     private ValuePrinter printer;
-
-    GetCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

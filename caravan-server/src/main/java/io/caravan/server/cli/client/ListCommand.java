@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,6 @@ import picocli.CommandLine.Option;
         description = "Prints the names of the documents that the user may read, in no order. Documents that are"
                 + " created or deleted meanwhile may be missing.",
         footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ListCommand extends ClientCommand {
     @Option(
             names = "--match",
@@ -28,10 +26,6 @@ final class ListCommand extends ClientCommand {
     private @Nullable Long limit;
 
     private long left;
-
-    ListCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

@@ -3,21 +3,11 @@ package io.caravan.server.cli.client;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The address of a second server, and the user there. A mixin for commands that copy documents to it. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class OtherServer {
-    private static final String PASSWORD_VARIABLE = "CARAVAN_TO_PASSWORD";
-
-    @Spec(Spec.Target.MIXEE)
-    private CommandLine.Model.CommandSpec spec;
-
     @Option(
             names = "--to",
             required = true,
@@ -33,7 +23,7 @@ public final class OtherServer {
             names = "--to-password-file",
             paramLabel = "FILE",
             description = "A file that holds the password there, over HTTP the bearer token. It can also be set in the"
-                    + " environment variable " + PASSWORD_VARIABLE + ".")
+                    + " environment variable CARAVAN_TO_PASSWORD.")
     private @Nullable Path passwordFile;
 
     @Option(
@@ -48,30 +38,23 @@ public final class OtherServer {
         return address.replaceFirst("/\\z", "");
     }
 
-    Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {
+    Carrier carrier(ConnectionOptions options) throws IOException {
         boolean secure = address.startsWith("https://");
         boolean http = secure || address.startsWith("http://");
-        check(!http || user == null, "--to-user is for RESP: over HTTP a token says who the user is");
-        check(secure || authorities == null, "--to-tls-ca is for https://; over RESP, --tls-ca is for both servers");
+        options.check(!http || user == null, "--to-user is for RESP: over HTTP a token says who the user is");
+        options.check(
+                secure || authorities == null, "--to-tls-ca is for https://; over RESP, --tls-ca is for both servers");
+        ConnectionOptions.Login login = new ConnectionOptions.Login("--to-", user, passwordFile);
         try {
             if (http) {
-                return options.carrier(environment, address, passwordFile, authorities, PASSWORD_VARIABLE, "--to-");
+                return options.carrier(address, login, authorities);
             }
-            ConnectionOptions.Target target = new ConnectionOptions.Target(
-                    HostPort.parse(address), user, passwordFile, PASSWORD_VARIABLE, "--to-");
-            return new RespCarrier(() -> options.connect(environment, target));
+            HostPort target = HostPort.parse(address);
+            return new RespCarrier(() -> options.connect(target, login));
         } catch (IllegalArgumentException unfit) {
             // A URL is not quoted, because it may contain a password.
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT"
-                            + (http ? "" : ": " + unfit.getMessage()));
-        }
-    }
-
-    private void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(spec.commandLine(), otherwise);
+            throw options.misused("--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT"
+                    + (http ? "" : ": " + unfit.getMessage()));
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.List;
@@ -15,14 +14,9 @@ import picocli.CommandLine.Parameters;
                 + " documents that do not exist are reported, and make the exit code 3; the others are deleted anyway,"
                 + " all or none.",
         footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RemoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "1..*", description = "The documents.")
     private List<String> names;
-
-    RemoveCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

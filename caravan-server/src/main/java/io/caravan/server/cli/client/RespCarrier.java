@@ -3,6 +3,7 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Page;
 import io.caravan.server.cli.client.Documents.Value;
@@ -21,13 +22,16 @@ import redis.clients.jedis.util.KeyValue;
 
 /** Accesses documents of a server over RESP. Uses one connection, and a second one for {@link #read}. */
 public final class RespCarrier implements Carrier {
+    private final ServerConnection.Connector server;
     private final ServerConnection connection;
+    /** The connection for reads; null until the first, and after one that failed. */
+    private volatile @Nullable ServerConnection reading;
 
-    private final LongReader longReader;
+    private volatile boolean cut;
 
     public RespCarrier(ServerConnection.Connector server) throws IOException {
+        this.server = server;
         this.connection = server.connect();
-        this.longReader = new LongReader(server);
     }
 
     @Override
@@ -200,18 +204,47 @@ public final class RespCarrier implements Carrier {
 
     @Override
     public void read(byte[] name, Description document, Documents.Sink sink) throws IOException {
-        longReader.read(name, document, sink);
+        ServerConnection from = reading;
+        if (from == null) {
+            from = server.connect();
+            reading = from;
+            if (cut) {
+                from.cut();
+            }
+        }
+        Document whole = new Document(document.id(), document.first(), document.next(), Math.max(0, document.bytes()));
+        boolean done = false;
+        try {
+            new Documents(from).read(name, whole, document.first(), document.next(), sink);
+            done = true;
+        } finally {
+            if (!done) {
+                closeReading();
+            }
+        }
+    }
+
+    private void closeReading() {
+        ServerConnection current = reading;
+        if (current != null) {
+            current.close();
+            reading = null;
+        }
     }
 
     @Override
     public void cut() {
+        cut = true;
         connection.cut();
-        longReader.cut();
+        ServerConnection current = reading;
+        if (current != null) {
+            current.cut();
+        }
     }
 
     @Override
     public void close() {
         connection.close();
-        longReader.close();
+        closeReading();
     }
 }

@@ -79,8 +79,9 @@ public final class ServerConnection implements AutoCloseable {
         this.timeoutMillis = timeoutMillis;
     }
 
-    static ServerConnection open(HostAndPort address, JedisClientConfig config, HostPort server) {
+    static ServerConnection open(HostPort server, JedisClientConfig config) {
         int timeoutMillis = config.getSocketTimeoutMillis();
+        HostAndPort address = new HostAndPort(server.host(), server.port());
         Connection connection =
                 translated(server, timeoutMillis, () -> new Connection(onlyOnce(address, config), config));
         return new ServerConnection(connection, server, timeoutMillis);
@@ -237,8 +238,8 @@ public final class ServerConnection implements AutoCloseable {
             return "TLS with " + server + " failed: " + deepest(problem).getMessage()
                     + "; does the server speak TLS there, and does --tls-ca name the authority of its certificate?";
         }
-        if (String.valueOf(deepest(problem).getMessage()).startsWith("Unknown reply: H")) {
-            return server + " speaks HTTP: name the server's RESP address, by default port 6380";
+        if (chain(problem).anyMatch(each -> String.valueOf(each.getMessage()).startsWith("Unknown reply: H"))) {
+            return server + " speaks HTTP, not RESP; give the RESP address, 127.0.0.1:6380 by default";
         }
         return "the connection to " + server + " was lost: " + deepest(problem).getMessage();
     }

@@ -1,12 +1,16 @@
 package io.caravan.server.cli.client;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -15,6 +19,8 @@ import java.util.regex.Pattern;
  * @param sections the statistics of each section, by the server's names; section names are in lower case
  */
 public record ServerInfo(Map<String, Map<String, String>> sections) {
+    private static final String SLOTS = "cluster_slots_";
+    private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
     /** Parses the server's reply: {@code # Section}, then a line {@code name:value} for each statistic. */
@@ -44,6 +50,26 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
             }
         }
         return "";
+    }
+
+    /**
+     * Returns the address of the leader of each Raft group of the server's cluster; none for a single server.
+     *
+     * @throws ClientException if a group has no leader
+     */
+    List<HostPort> leaders() {
+        List<HostPort> leaders = new ArrayList<>();
+        sections.getOrDefault("cluster", Map.of()).forEach((name, value) -> {
+            if (name.startsWith(SLOTS)) {
+                Matcher resp = RESP.matcher(value);
+                if (!resp.find()) {
+                    throw ClientException.failed("no host leads the slots " + name.substring(SLOTS.length())
+                            + " at the moment: nothing was changed; try again");
+                }
+                leaders.add(HostPort.parse(resp.group(1)));
+            }
+        });
+        return leaders;
     }
 
     /** Returns an integer; empty if it is absent. */

@@ -2,21 +2,11 @@ package io.caravan.server.cli.client;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The address of the source of documents, if it is reached over HTTP; a mixin. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class SourceServer {
-    private static final String PASSWORD_VARIABLE = "CARAVAN_FROM_PASSWORD";
-
-    @Spec(Spec.Target.MIXEE)
-    private CommandLine.Model.CommandSpec spec;
-
     @Option(
             names = "--from",
             paramLabel = "URL",
@@ -27,8 +17,8 @@ public final class SourceServer {
     @Option(
             names = "--from-password-file",
             paramLabel = "FILE",
-            description = "A file that holds the bearer token there. It can also be set in the environment variable "
-                    + PASSWORD_VARIABLE + ".")
+            description = "A file that holds the bearer token there. It can also be set in the environment variable"
+                    + " CARAVAN_FROM_PASSWORD.")
     private @Nullable Path passwordFile;
 
     @Option(
@@ -43,15 +33,14 @@ public final class SourceServer {
 
     /** Returns access to its documents, or null if no such server is named. */
     @Nullable
-    Carrier carrier(ConnectionOptions options, Map<String, String> environment) throws IOException {
+    Carrier carrier(ConnectionOptions options) throws IOException {
         if (url == null) {
             return null;
         }
         try {
-            return options.carrier(environment, url, passwordFile, authorities, PASSWORD_VARIABLE, "--from-");
+            return options.carrier(url, new ConnectionOptions.Login("--from-", null, passwordFile), authorities);
         } catch (IllegalArgumentException unfit) {
-            throw new ParameterException(
-                    spec.commandLine(), "--from is neither http://HOST:PORT nor https://HOST:PORT", unfit);
+            throw options.misused("--from is neither http://HOST:PORT nor https://HOST:PORT");
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
@@ -25,7 +24,6 @@ import picocli.CommandLine.Parameters;
             "  caravan tail letters/1 --from 0 --output json",
             "  caravan tail logs/today --from now --count 1"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TailCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
@@ -43,10 +41,6 @@ final class TailCommand extends ClientCommand {
 
     @Mixin
     private ValuePrinter printer;
-
-    TailCommand(Console console) {
-        super(console);
-    }
 
     /** The first sequence to print; empty for {@code now}. */
     record Start(OptionalLong sequence) {

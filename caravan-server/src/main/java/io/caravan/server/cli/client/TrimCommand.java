@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.Documents.Document;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +15,6 @@ import picocli.CommandLine.Parameters;
         description = "Drops the oldest values of a document, and prints the first sequence that it retains then. The"
                 + " other values keep their sequences, and the next sequence does not change.",
         footer = {"  caravan trim letters/1 --to 1000", "  caravan trim logs/today --keep 100000"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TrimCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
@@ -34,10 +32,6 @@ final class TrimCommand extends ClientCommand {
 
         @Option(names = "--keep", paramLabel = "N", description = "Drop all but the N newest values.")
         private @Nullable Long keep;
-    }
-
-    TrimCommand(Console console) {
-        super(console);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.cluster;
 
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,7 +20,6 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterAddCommand extends HostsCommand {
     @Parameters(paramLabel = "HOST", description = "The new host.")
     private String host;
@@ -32,10 +30,6 @@ final class ClusterAddCommand extends HostsCommand {
             paramLabel = "FILE",
             description = "The cluster's file that the new host is started with, which has its addresses.")
     private Path file;
-
-    ClusterAddCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

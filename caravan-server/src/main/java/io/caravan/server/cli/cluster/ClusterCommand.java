@@ -2,6 +2,7 @@ package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.VersionProvider;
 import picocli.CommandLine;
@@ -21,7 +22,6 @@ import picocli.CommandLine.Spec;
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ClusterCommand implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -30,14 +30,16 @@ public final class ClusterCommand implements Runnable {
 
     /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
-        return new CommandLine(new ClusterCommand())
-                .addSubcommand(new ClusterDemoCommand())
-                .addSubcommand(new ClusterStatusCommand(console))
-                .addSubcommand(new ClusterTransferCommand(console))
-                .addSubcommand(new ClusterDrainCommand(console))
-                .addSubcommand(new ClusterAddCommand(console))
-                .addSubcommand(new ClusterRemoveCommand(console))
-                .addSubcommand(new ClusterReplaceCommand(console));
+        return CliCommand.add(
+                new CommandLine(new ClusterCommand()),
+                console,
+                new ClusterDemoCommand(),
+                new ClusterStatusCommand(),
+                new ClusterTransferCommand(),
+                new ClusterDrainCommand(),
+                new ClusterAddCommand(),
+                new ClusterRemoveCommand(),
+                new ClusterReplaceCommand());
     }
 
     /** Throws {@link ClientException} if the server with these statistics is not a node of a cluster. */

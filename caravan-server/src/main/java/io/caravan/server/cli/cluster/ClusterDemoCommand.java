@@ -1,5 +1,7 @@
 package io.caravan.server.cli.cluster;
 
+import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
@@ -13,16 +15,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Runs a cluster on this machine, with one process per node. */
 @Command(
@@ -36,18 +34,14 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class,
         showDefaultValues = true,
-        sortOptions = false,
         footer = {
-            "",
-            "Examples:",
             "  caravan cluster demo",
             "  caravan cluster demo --groups 2 cluster2",
             "      six hosts, of which three have the one half of the slots, and three the other",
             "  caravan cluster demo --start a",
             "      starts host a again, in the foreground"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class ClusterDemoCommand implements Callable<Integer> {
+final class ClusterDemoCommand extends CliCommand {
     private static final int HOSTS_OF_GROUP = 3;
     /** The limit, because node ids are single letters from a, and each node needs about 300 MB of memory. */
     private static final int MAX_GROUPS = 5;
@@ -57,9 +51,6 @@ final class ClusterDemoCommand implements Callable<Integer> {
     private static final String ELECTION = "300ms";
     /** The JVM's default heap size would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";
-
-    @Spec
-    private CommandSpec spec;
 
     @Parameters(paramLabel = "DIR", defaultValue = "cluster", description = "Where everything is.")
     private Path directory;
@@ -86,13 +77,9 @@ final class ClusterDemoCommand implements Callable<Integer> {
     private String again = "";
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        if (firstPort < 1 || firstPort > 65_000) {
-            throw new ParameterException(spec.commandLine(), "--ports must be from 1 to 65000");
-        }
-        if (groups < 1 || groups > MAX_GROUPS) {
-            throw new ParameterException(spec.commandLine(), "--groups must be from 1 to " + MAX_GROUPS);
-        }
+    protected int execute(Output output) throws IOException {
+        check(firstPort >= 1 && firstPort <= 65_000, "--ports must be from 1 to 65000");
+        check(groups >= 1 && groups <= MAX_GROUPS, "--groups must be from 1 to " + MAX_GROUPS);
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
             Files.createDirectories(directory);
@@ -102,18 +89,15 @@ final class ClusterDemoCommand implements Callable<Integer> {
         if (!again.isEmpty()) {
             return startAgain(cluster, file);
         }
-        List<Process> hosts = new ArrayList<>();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(hosts), "caravan-demo-stop"));
+        List<Process> hosts = stoppedWithThisProcess();
         say("a cluster of "
                 + (cluster.groups().size() == 1
                         ? "three hosts"
                         : cluster.groups().size() + " groups of three hosts") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
         for (ClusterHost host : cluster.hosts()) {
-            Process process = start(host, file, log(host));
-            hosts.add(process);
-            say("  host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
-                    + ", log " + log(host)
+            Process process = start(host, file, hosts);
+            say("  " + described(host, process)
                     + (cluster.groups().size() == 1
                             ? ""
                             : ", slots " + cluster.groupOf(host.id()).slots()));
@@ -131,20 +115,27 @@ final class ClusterDemoCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    private int startAgain(ClusterFile cluster, Path file) throws IOException, InterruptedException {
+    private int startAgain(ClusterFile cluster, Path file) throws IOException {
         ClusterHost host;
         try {
             host = cluster.host(again);
         } catch (IllegalArgumentException unknown) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(unknown.getMessage()), unknown);
+            throw misused(String.valueOf(unknown.getMessage()));
         }
-        List<Process> started = new ArrayList<>();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(started), "caravan-demo-stop"));
-        Process process = start(host, file, log(host));
-        started.add(process);
-        say("host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
-                + ", log " + log(host));
-        return process.waitFor();
+        Process process = start(host, file, stoppedWithThisProcess());
+        say(described(host, process));
+        return process.onExit().join().exitValue();
+    }
+
+    private static List<Process> stoppedWithThisProcess() {
+        List<Process> hosts = new ArrayList<>();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(hosts), "caravan-demo-stop"));
+        return hosts;
+    }
+
+    private String described(ClusterHost host, Process process) {
+        return "host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
+                + ", log " + log(host);
     }
 
     private Path log(ClusterHost host) {
@@ -172,7 +163,7 @@ final class ClusterDemoCommand implements Callable<Integer> {
     }
 
     /** Starts this program again, with the same JVM options, to serve. */
-    private Process start(ClusterHost host, Path file, Path log) throws IOException {
+    private Process start(ClusterHost host, Path file, List<Process> hosts) throws IOException {
         Path data = directory.resolve(host.id());
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -184,11 +175,12 @@ final class ClusterDemoCommand implements Callable<Integer> {
         if (isFirstStart(data)) {
             command.add("--cluster-create");
         }
-        File out = log.toFile();
+        File out = log(host).toFile();
         Process process = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(out))
                 .redirectError(ProcessBuilder.Redirect.appendTo(out))
                 .start();
+        hosts.add(process);
         Files.writeString(directory.resolve(host.id() + ".pid"), Long.toString(process.pid()));
         return process;
     }
@@ -210,7 +202,7 @@ final class ClusterDemoCommand implements Callable<Integer> {
     }
 
     private synchronized void say(String line) {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = spec().commandLine().getOut();
         out.println(line);
         out.flush();
     }

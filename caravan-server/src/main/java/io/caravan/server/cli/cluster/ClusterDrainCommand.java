@@ -3,7 +3,6 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Command;
@@ -23,14 +22,9 @@ import picocli.CommandLine.Option;
             "  caravan cluster drain --server 127.0.0.1:6381",
             "  caravan cluster drain --undo --server 127.0.0.1:6381"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterDrainCommand extends ClientCommand {
     @Option(names = "--undo", description = "The host may lead again.")
     private boolean undo;
-
-    ClusterDrainCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.cluster;
 
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.stream.Stream;
@@ -17,14 +16,9 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterRemoveCommand extends HostsCommand {
     @Parameters(paramLabel = "HOST", description = "The host that is to go.")
     private String host;
-
-    ClusterRemoveCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

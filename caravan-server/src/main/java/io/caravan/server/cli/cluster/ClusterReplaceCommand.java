@@ -1,6 +1,5 @@
 package io.caravan.server.cli.cluster;
 
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,7 +18,6 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterReplaceCommand extends HostsCommand {
     @Parameters(index = "0", paramLabel = "OLD", description = "The host that is to go.")
     private String old;
@@ -33,10 +31,6 @@ final class ClusterReplaceCommand extends HostsCommand {
             paramLabel = "FILE",
             description = "The cluster's file that the new host is started with, which has its addresses.")
     private Path file;
-
-    ClusterReplaceCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -3,7 +3,6 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Arrays;
@@ -27,10 +26,6 @@ import picocli.CommandLine.Command;
 final class ClusterStatusCommand extends ClientCommand {
     private static final String HOST = "cluster_host_";
     private static final String SLOTS = "cluster_slots_";
-
-    ClusterStatusCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

@@ -2,7 +2,6 @@ package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Command;
@@ -18,14 +17,9 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster transfer b --server 127.0.0.1:6381"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterTransferCommand extends ClientCommand {
     @Parameters(paramLabel = "HOST", description = "The host that shall lead.")
     private String host;
-
-    ClusterTransferCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -4,7 +4,6 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
@@ -19,10 +18,6 @@ import org.jspecify.annotations.Nullable;
 /** The base of commands that change a cluster's members. */
 abstract class HostsCommand extends ClientCommand {
     private static final String HOST = "cluster_host_";
-
-    HostsCommand(Console console) {
-        super(console);
-    }
 
     /** A node that joins, as described by the cluster file with which it is started. */
     record Joining(ClusterHost host, SlotRange slots) {

@@ -125,9 +125,10 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Wraps a failure so that it is recognizable as one of the output. */
+    /** Wraps a failure so that it is recognizable as one of the output. Each later use fails, too. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
+        private @Nullable IOException failure;
 
         Told(OutputStream to) {
             this.to = to;
@@ -140,23 +141,29 @@ public final class Output implements Closeable {
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
+            check();
             try {
                 to.write(bytes, offset, length);
-            } catch (IOException failed) {
-                if (isBrokenPipe(failed)) {
-                    throw new ClosedException(failed);
-                }
-                throw new IOException("the output cannot be written: " + failed.getMessage(), failed);
+            } catch (IOException problem) {
+                failure = problem;
+                check();
             }
         }
 
-        /** Java reports the system error only as text, which is localized except for this word. */
-        private static boolean isBrokenPipe(IOException failed) {
-            return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
+        private void check() throws IOException {
+            if (failure == null) {
+                return;
+            }
+            String message = String.valueOf(failure.getMessage());
+            // Java reports the system error only as text, which is localized except for this word.
+            throw message.toLowerCase(Locale.ROOT).contains("pipe")
+                    ? new ClosedException(failure)
+                    : new IOException("the output cannot be written: " + message, failure);
         }
 
         @Override
         public void flush() throws IOException {
+            check();
             to.flush();
         }
     }

@@ -37,6 +37,17 @@ public final class UntilSignal {
         }
     }
 
+    /** Waits, at most this long, for a latch that stops work, and returns whether it is open; an interrupt opens it. */
+    public static boolean stopped(CountDownLatch stop, long waitMillis) {
+        try {
+            return stop.await(waitMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            stop.countDown();
+            return true;
+        }
+    }
+
     private static void removeHook(Thread hook) {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);

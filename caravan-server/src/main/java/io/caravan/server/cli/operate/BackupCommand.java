@@ -5,7 +5,6 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -38,7 +37,6 @@ import picocli.CommandLine.Parameters;
             "  caravan backup before-update --json",
             "  caravan backup monday --server db.example:6380 --tls --user operator --password-file operator.secret"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class BackupCommand extends ClientCommand {
     private static final double MILLIS_PER_SECOND = 1_000;
 
@@ -46,10 +44,6 @@ final class BackupCommand extends ClientCommand {
             paramLabel = "NAME",
             description = "The new folder: 1 to 200 letters, digits, '-', '_' and '.', not '-' or '.' first.")
     private String name;
-
-    BackupCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -5,7 +5,6 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Command;
@@ -34,16 +33,11 @@ import picocli.CommandLine.Mixin;
             "  caravan check --space 20,10 --lag 30m,2h --replay off",
             "  caravan check --json"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckCommand extends ClientCommand {
     @Mixin
     private CheckOptions options;
 
     private Status status = Status.UNKNOWN;
-
-    CheckCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -3,7 +3,6 @@ package io.caravan.server.cli.operate;
 import picocli.CommandLine.Option;
 
 /** The thresholds for a server's metrics. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckOptions {
     private static final String LABEL = "WARNING,CRITICAL";
 
@@ -13,7 +12,7 @@ final class CheckOptions {
             defaultValue = "15%,5%",
             converter = Thresholds.Percents.class,
             description = "Least free part of the store's file system, or off.")
-    private Thresholds space;
+    Thresholds space;
 
     @Option(
             names = "--replay",
@@ -23,7 +22,7 @@ final class CheckOptions {
             description = "Most log since the last checkpoint, which a start after a crash would replay; checkpoints"
                     + " that fail let it grow. A checkpoint's age says nothing: a store that nobody writes to needs"
                     + " none. Or off.")
-    private Thresholds replay;
+    Thresholds replay;
 
     @Option(
             names = "--lag",
@@ -33,7 +32,7 @@ final class CheckOptions {
             description =
                     "How much longer a change may wait to be archived than archive-after allows, the server's or its"
                             + " space's. Or off.")
-    private Thresholds lag;
+    Thresholds lag;
 
     @Option(
             names = "--answer",
@@ -41,7 +40,7 @@ final class CheckOptions {
             defaultValue = "500ms,5s",
             converter = Thresholds.Times.class,
             description = "Longest time to connect and to be answered, or off.")
-    private Thresholds answer;
+    Thresholds answer;
 
     @Option(
             names = "--ack",
@@ -50,25 +49,5 @@ final class CheckOptions {
             converter = Thresholds.Times.class,
             description = "Longest 99th percentile, since the server's start, of the time from a write to its"
                     + " acknowledgement, or off.")
-    private Thresholds ack;
-
-    Thresholds space() {
-        return space;
-    }
-
-    Thresholds replay() {
-        return replay;
-    }
-
-    Thresholds lag() {
-        return lag;
-    }
-
-    Thresholds answer() {
-        return answer;
-    }
-
-    Thresholds ack() {
-        return ack;
-    }
+    Thresholds ack;
 }

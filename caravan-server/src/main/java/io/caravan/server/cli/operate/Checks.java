@@ -40,7 +40,7 @@ final class Checks {
      */
     Verdict judge(ServerInfo info, long answerNanos) {
         double seconds = answerNanos / 1e9;
-        figure("answer", limits.answer(), seconds, "s", "it took " + time(seconds) + " to be answered");
+        figure("answer", limits.answer, seconds, "s", "it took " + time(seconds) + " to be answered");
         if (info.text("store_state").isEmpty()) {
             problems.add(new Problem(
                     Status.UNKNOWN, "the server answers, but tells its state only to users with the permission admin"));
@@ -59,9 +59,9 @@ final class Checks {
         }
         space(info);
         long replay = info.numberOrZero("log_bytes_since_checkpoint");
-        figure("replay", limits.replay(), replay, "B", size(replay) + " of log would be replayed");
+        figure("replay", limits.replay, replay, "B", size(replay) + " of log would be replayed");
         double ack = info.numberOrZero("ack_p99_us") / 1e6;
-        figure("ack_p99", limits.ack(), ack, "s", "1 write in 100 takes " + time(ack) + " or longer");
+        figure("ack_p99", limits.ack, ack, "s", "1 write in 100 takes " + time(ack) + " or longer");
         figures.add(
                 new Figure("connections", Status.OK, "", info.numberOrZero("connected_clients"), "", Thresholds.NEVER));
     }
@@ -75,7 +75,7 @@ final class Checks {
         }
         double percent = PERCENT * free.getAsLong() / total;
         String text = String.format(Locale.ROOT, "the disk has %s free, %.1f%%", size(free.getAsLong()), percent);
-        figure("space", limits.space(), percent, "%", text);
+        figure("space", limits.space, percent, "%", text);
     }
 
     /**
@@ -84,7 +84,7 @@ final class Checks {
      */
     private void archive(ServerInfo info) {
         String state = info.text("archive_state");
-        if (state.equals("none") || !limits.lag().used()) {
+        if (state.equals("none") || !limits.lag.used()) {
             return;
         }
         if (!state.equals("owner")) {
@@ -94,7 +94,7 @@ final class Checks {
                     bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
         }
         Duration lag = info.seconds("archive_overdue_seconds");
-        figure("lag", limits.lag(), lag.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
+        figure("lag", limits.lag, lag.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
     }
 
     private void figure(String name, Thresholds of, double value, String unit, String text) {

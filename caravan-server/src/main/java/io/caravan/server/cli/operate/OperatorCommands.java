@@ -1,9 +1,8 @@
 package io.caravan.server.cli.operate;
 
-import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.support.SupportCommand;
-import java.util.List;
 import picocli.CommandLine;
 
 /** The commands for the operator of a running server. */
@@ -11,16 +10,13 @@ public final class OperatorCommands {
     private OperatorCommands() {}
 
     /** Adds these commands to a command line. */
-    public static CommandLine addTo(CommandLine caravan, Console console) {
-        all(console).forEach(caravan::addSubcommand);
-        return caravan;
-    }
-
-    private static List<ClientCommand> all(Console console) {
-        return List.of(
-                new CheckCommand(console),
+    public static void addTo(CommandLine caravan, Console console) {
+        CliCommand.add(
+                caravan,
+                console,
+                new CheckCommand(),
                 new TopCommand(console),
-                new SupportCommand(console),
-                new BackupCommand(console));
+                new SupportCommand(),
+                new BackupCommand());
     }
 }

@@ -20,7 +20,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options for the archive's location, rate, retention, and restores. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ArchiveOptions {
     private static final String AUTO = "auto";
     private static final String NONE = "none";

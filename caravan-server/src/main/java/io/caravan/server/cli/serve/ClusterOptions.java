@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options for the cluster of which the server is a node. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ClusterOptions {
     @Option(
             names = "--cluster-file",

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Limits for clients, apart from the length of a value. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LimitOptions {
     private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
     private static final long AUTO = 0;

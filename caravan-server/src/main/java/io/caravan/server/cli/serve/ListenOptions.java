@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options for listening: addresses, transport, and threads. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ListenOptions {
     @Option(
             names = "--resp",

@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Authentication, TLS, and protection from web pages. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SecurityOptions {
     /** Holds the password. It has no option, because every user of a machine can read command lines. */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";

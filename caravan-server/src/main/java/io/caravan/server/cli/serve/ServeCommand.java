@@ -72,7 +72,6 @@ import picocli.CommandLine.ParameterException;
             "",
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
     private final List<FileWatch> watches = new ArrayList<>();
 

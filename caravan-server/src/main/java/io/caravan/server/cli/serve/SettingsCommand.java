@@ -6,7 +6,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Spec;
 
 /** A command that accepts the settings of a server. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 abstract class SettingsCommand {
     protected final Settings settings;
 

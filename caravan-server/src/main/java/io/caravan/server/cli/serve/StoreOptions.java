@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options for the store. */
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class StoreOptions {
     /** The catalog's own entries must always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;

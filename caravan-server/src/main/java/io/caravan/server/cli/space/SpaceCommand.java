@@ -1,5 +1,6 @@
 package io.caravan.server.cli.space;
 
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.VersionProvider;
 import picocli.CommandLine;
@@ -20,7 +21,6 @@ import picocli.CommandLine.Spec;
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class SpaceCommand implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -29,11 +29,13 @@ public final class SpaceCommand implements Runnable {
 
     /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
-        return new CommandLine(new SpaceCommand())
-                .addSubcommand(new SpaceSetCommand(console))
-                .addSubcommand(new SpaceListCommand(console))
-                .addSubcommand(new SpaceShowCommand(console))
-                .addSubcommand(new SpaceRemoveCommand(console))
+        return CliCommand.add(
+                        new CommandLine(new SpaceCommand()),
+                        console,
+                        new SpaceSetCommand(),
+                        new SpaceListCommand(),
+                        new SpaceShowCommand(),
+                        new SpaceRemoveCommand())
                 .addSubcommand(new CommandLine.HelpCommand());
     }
 

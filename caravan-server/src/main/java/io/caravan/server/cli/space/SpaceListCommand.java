@@ -2,7 +2,6 @@ package io.caravan.server.cli.space;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
@@ -23,10 +22,6 @@ import picocli.CommandLine.Command;
 final class SpaceListCommand extends ClientCommand {
     private static final int SHORTEST = 6;
     private static final int LONGEST = 40;
-
-    SpaceListCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

@@ -2,7 +2,6 @@ package io.caravan.server.cli.space;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -19,14 +18,9 @@ import picocli.CommandLine.Parameters;
         },
         exitCodeList = {"0:success", "1:failed: no server, no permission", "2:usage error", "3:there is no such space"},
         footer = {"  caravan space rm chat/", "  caravan space rm chat/ --json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpaceRemoveCommand extends ClientCommand {
     @Parameters(paramLabel = "PREFIX", description = "The space's prefix.")
     private String prefix;
-
-    SpaceRemoveCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.space;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.document.space.SpaceSetting;
@@ -53,17 +52,12 @@ import picocli.CommandLine.TypeConversionException;
             "  caravan space set chat/ timestamps=on",
             "  caravan space set contracts/ archive-after=1m"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpaceSetCommand extends ClientCommand {
     @Parameters(index = "0", paramLabel = "PREFIX", description = "What the names begin with: 1 to 256 bytes.")
     private String prefix;
 
     @Parameters(index = "1..*", arity = "1..*", paramLabel = "SETTING=VALUE", description = "What to set.")
     private Map<String, String> given = new LinkedHashMap<>();
-
-    SpaceSetCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -97,8 +91,7 @@ final class SpaceSetCommand extends ClientCommand {
             }
             return value;
         } catch (IllegalArgumentException | TypeConversionException wrong) {
-            check(false, key + ": " + wrong.getMessage());
-            throw wrong;
+            throw misused(key + ": " + wrong.getMessage());
         }
     }
 }

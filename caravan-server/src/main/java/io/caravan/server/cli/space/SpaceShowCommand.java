@@ -3,7 +3,6 @@ package io.caravan.server.cli.space;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
@@ -17,14 +16,9 @@ import picocli.CommandLine.Parameters;
         description = {"Shows a space: what is in it, its settings, and what was refused. Needs the permission admin."},
         exitCodeList = {"0:success", "1:failed: no server, no permission", "2:usage error", "3:there is no such space"},
         footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpaceShowCommand extends ClientCommand {
     @Parameters(paramLabel = "PREFIX", description = "The space's prefix.")
     private String prefix;
-
-    SpaceShowCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

@@ -7,7 +7,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cluster.Slots;
@@ -37,8 +36,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Exit code 0: printed; 1: damage, or it cannot be read; 2: wrong usage; 3: there is no such document."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class DumpCommand extends ReadingCommand {
+public final class DumpCommand extends DirectoryCommand {
     private static final int NO_DOCUMENT = 3;
 
     @Parameters(index = "0", paramLabel = "DIR", description = "The store's directory.")
@@ -62,24 +60,25 @@ public final class DumpCommand extends ReadingCommand {
             description = "Print the values of the log too, as text when they are UTF-8, else in Base64.")
     private boolean values;
 
-    public DumpCommand(Console console) {
-        super(console);
+    @Override
+    protected boolean onlyReads() {
+        return true;
     }
 
     @Override
-    int run(Output output) throws IOException {
+    protected int execute(Output output) throws IOException {
         check(!(log && checkpoint), "--log and --checkpoint exclude each other");
         check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
         Path store = name == null ? oneStore(directory) : storeOf(name);
         ContentsReader contents = ContentsReader.open(store);
         ContentsPrinter printer = new ContentsPrinter(output, values);
         boolean found;
-        try (Progress progress = showProgress(console(), () -> printer.lines() + " lines")) {
+        try (Progress progress = showProgress(() -> printer.lines() + " lines")) {
             found = name == null ? dumpFiles(store, contents, printer) : dumpDocument(contents, printer, name);
         }
         printer.end();
         if (!found) {
-            err().println("caravan: " + DocumentName.printable(directory + " has no " + name));
+            tell(directory + " has no " + name);
         }
         if (printer.faults() > 0) {
             return DAMAGED;

@@ -3,14 +3,12 @@ package io.caravan.server.cli.store;
 import io.caravan.StoreIoException;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -32,8 +30,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Exit code 0: printed, or ended by Ctrl-C; 1: damage, or it cannot be read; 2: wrong usage."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class LogCommand extends ReadingCommand {
+public final class LogCommand extends DirectoryCommand {
     private static final long PAUSE_MILLIS = 100;
 
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -54,12 +51,13 @@ public final class LogCommand extends ReadingCommand {
     @Option(names = "--values", description = "Print values too, as text when they are UTF-8, else in Base64.")
     private boolean values;
 
-    public LogCommand(Console console) {
-        super(console);
+    @Override
+    protected boolean onlyReads() {
+        return true;
     }
 
     @Override
-    int run(Output output) throws IOException {
+    protected int execute(Output output) throws IOException {
         check(from >= 0, "--from must be 0 or more");
         StorePrinter printer = new StorePrinter(output, values);
         oneStore(directory);
@@ -92,7 +90,7 @@ public final class LogCommand extends ReadingCommand {
     }
 
     private void printAll(LogReader reader, StorePrinter printer) throws IOException {
-        try (Progress progress = showProgress(console(), () -> printer.lines() + " records")) {
+        try (Progress progress = showProgress(() -> printer.lines() + " records")) {
             boolean more = true;
             while (more) {
                 more = reader.next(printer);
@@ -107,17 +105,8 @@ public final class LogCommand extends ReadingCommand {
             if (!more) {
                 output.flush();
             }
-            stop = stopped(more ? 0 : PAUSE_MILLIS);
+            stop = UntilSignal.stopped(stopped, more ? 0 : PAUSE_MILLIS);
         }
         output.flush();
-    }
-
-    private boolean stopped(long waitMillis) {
-        try {
-            return stopped.await(waitMillis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            return true;
-        }
     }
 }

@@ -25,7 +25,6 @@ import picocli.CommandLine.Parameters;
             "Exit code 0: repaired, or nothing to repair; 1: it cannot be repaired; 2: wrong usage;"
                     + " of a dry run, 3: there is something to repair."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class RepairCommand extends StoreCommand {
     private static final int TO_REPAIR = 3;
 
@@ -49,7 +48,7 @@ public final class RepairCommand extends StoreCommand {
     }
 
     @Override
-    public Integer call() {
+    int run() {
         oneStore(directory);
         try (Progress progress = showProgress()) {
             return way.keep == null ? plan() : repair(way.keep);

@@ -22,7 +22,6 @@ import picocli.CommandLine.Parameters;
             "",
             "Exit code 0: everything came; 1: it cannot be read or written; 2: wrong usage; 3: something did not come."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class SalvageCommand extends StoreCommand {
     private static final int WITH_LOSSES = 3;
 
@@ -33,7 +32,7 @@ public final class SalvageCommand extends StoreCommand {
     private Path target;
 
     @Override
-    public Integer call() {
+    int run() {
         oneStore(directory);
         VerifyReport.Progress noted = noteProgress();
         SalvageReport report;

@@ -2,12 +2,9 @@ package io.caravan.server.cli.store;
 
 import io.caravan.VerifyReport;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
 import picocli.CommandLine.Option;
 
 /** The base of commands whose result is a few lines of text or JSON; shows progress after two seconds. */
@@ -17,26 +14,38 @@ abstract class StoreCommand extends DirectoryCommand {
 
     private volatile String step = "";
 
-    /** Prints a result: a line of text, or an object. */
-    protected final void print(String line, Output.Fields fields) {
-        PrintWriter out = out();
-        out.println(json ? object(fields) : DocumentName.printable(line));
-        out.flush();
+    @SuppressWarnings("NullAway.Init") // set before the command runs
+    private Output output;
+
+    @Override
+    protected final int execute(Output to) throws IOException {
+        output = to;
+        int exitCode = run();
+        output.flush();
+        return exitCode;
     }
 
-    private static String object(Output.Fields fields) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        Output.unchecked(() -> {
-            try (Output output = new Output(bytes)) {
-                output.object(fields);
-            }
-        });
-        return bytes.toString(StandardCharsets.UTF_8).stripTrailing();
+    /** Runs the command, and returns the exit code. */
+    abstract int run() throws IOException;
+
+    @Override
+    protected final boolean json() {
+        return json;
+    }
+
+    /** Prints a result. If that fails, the work goes on, so that no store is left half made, and the command fails. */
+    protected final void print(String line, Output.Fields fields) {
+        try {
+            print(output, DocumentName.printable(line), fields);
+            output.flush();
+        } catch (IOException unwritten) {
+            // The flush at the end throws it again.
+        }
     }
 
     /** Shows the command's progress every two seconds until it is closed. */
     protected final Progress showProgress() {
-        return showProgress(Console.system(), () -> step);
+        return showProgress(() -> step);
     }
 
     /** Returns a listener that records the command's progress. */

@@ -29,13 +29,12 @@ import picocli.CommandLine.Parameters;
             "",
             "Exit code 0: clean; 1: faults, or it cannot be read; 2: wrong usage."
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class VerifyCommand extends StoreCommand {
     @Parameters(paramLabel = "DIR", description = "The store's directory.")
     private Path directory;
 
     @Override
-    public Integer call() throws IOException {
+    int run() throws IOException {
         boolean clean = true;
         for (Path store : Shards.folders(directory)) {
             clean &= verify(store);

@@ -33,7 +33,7 @@ final class Allowed {
     /** Metrics of {@code INFO}. Excludes its messages, which may name documents, and the archive's location. */
     static final AllowList INFO = AllowList.of(
             List.of(
-                    ("uptime_in_seconds max_value_bytes event_loops process_id connected_clients appends appended_bytes reads trims deletes"
+                    ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
                                     + " refusals failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
                                     + " maxclients loading disk_free_bytes disk_total_bytes log_forces log_bytes"
                                     + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"

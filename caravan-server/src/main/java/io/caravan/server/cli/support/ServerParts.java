@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,7 @@ final class ServerParts {
     private static final int PINGS = 20;
     private static final int OK = 200;
     private static final int NOT_READY = 503;
+    private static final int MAX_PORT = 65_535;
 
     private final SupportFile file;
     private final Consumer<String> told;
@@ -38,9 +40,9 @@ final class ServerParts {
         T open() throws IOException;
     }
 
-    /** Converts a page into a part of the file. */
-    private interface Adding {
-        void add(byte[] body) throws IOException;
+    /** Converts a page into what may be disclosed of it. */
+    private interface Showing {
+        Object of(byte[] body) throws IOException;
     }
 
     /**
@@ -145,37 +147,42 @@ final class ServerParts {
                     pages,
                     "/readyz",
                     "server/readiness.json",
-                    body -> file.json(
-                            "server/readiness.json", "whether the server serves", shown(Allowed.READINESS, body)));
+                    "whether the server serves",
+                    body -> shown(Allowed.READINESS, body));
             page(
                     pages,
                     "/metrics",
                     "server/metrics.txt",
-                    body -> file.text(
-                            "server/metrics.txt", "the samples of /metrics", Metrics.shown(new String(body, UTF_8))));
+                    "the samples of /metrics",
+                    body -> Metrics.shown(new String(body, UTF_8)));
             page(
                     pages,
                     "/v1/settings",
                     "server/settings.json",
-                    body -> file.json(
-                            "server/settings.json", "settings in force, and where they come from", settings(body)));
+                    "settings in force, and where they come from",
+                    ServerParts::settings);
             page(
                     pages,
                     "/v1/store",
                     "server/store.json",
-                    body -> file.json(
-                            "server/store.json", "the log and the heap by segment", shown(Allowed.LAYOUT, body)));
+                    "the log and the heap by segment",
+                    body -> shown(Allowed.LAYOUT, body));
         } catch (IOException down) {
             missing("server over HTTP", "nobody answers at --http-port, or not in time, or not as a server does", down);
         }
     }
 
-    private void page(HttpPages pages, String path, String part, Adding adding) throws IOException {
+    private void page(HttpPages pages, String path, String part, String about, Showing showing) throws IOException {
         Page page = pages.get(path);
-        if (page.status() == OK || page.status() == NOT_READY && path.equals("/readyz")) {
-            adding.add(page.body());
-        } else {
+        if (page.status() != OK && (page.status() != NOT_READY || !path.equals("/readyz"))) {
             file.missing(part, path + " answered with the status " + page.status());
+            return;
+        }
+        Object shown = showing.of(page.body());
+        if (shown instanceof String text) {
+            file.text(part, about, text);
+        } else {
+            file.json(part, about, shown);
         }
     }
 
@@ -203,6 +210,12 @@ final class ServerParts {
     /** Returns the server's limit of connections; empty if it is unknown. */
     OptionalLong maxConnections() {
         return info.number("maxclients");
+    }
+
+    /** Returns the HTTP port that the server reports; empty if it is unknown, or there is none. */
+    OptionalInt httpPort() {
+        int port = (int) info.numberOrZero("http_port");
+        return port > 0 && port <= MAX_PORT ? OptionalInt.of(port) : OptionalInt.empty();
     }
 
     /** Returns the process id of the server on its own machine; empty if it is unknown. */

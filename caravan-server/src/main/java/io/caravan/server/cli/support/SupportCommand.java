@@ -6,7 +6,6 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.support.SupportFile.Missing;
@@ -53,7 +52,6 @@ import picocli.CommandLine.Option;
             "  caravan support --server db.example:6380 --tls --password-file admin.secret --out help.zip",
             "  caravan support --config /etc/caravan/caravan.properties --store data --json"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class SupportCommand extends ClientCommand {
     private static final int INCOMPLETE = 3;
     private static final int USUAL_HTTP_PORT = 4437;
@@ -90,51 +88,43 @@ public final class SupportCommand extends ClientCommand {
     @Option(
             names = "--http-port",
             paramLabel = "PORT",
-            description = "The server's HTTP port, at the host of --server; by default that of the environment variable"
-                    + " CARAVAN_HTTP, or else 4437.")
+            description =
+                    "The server's HTTP port, at the host of --server; by default the one that the server tells, or"
+                            + " if it does not, that of the environment variable CARAVAN_HTTP, or else 4437.")
     private @Nullable Integer httpPort;
 
     private volatile String step = "";
     private boolean complete;
 
-    public SupportCommand(Console console) {
-        super(console);
-    }
-
     @Override
     protected void run(Output output) throws IOException {
-        int http = port();
+        check(httpPort == null || httpPort >= 1 && httpPort <= MAX_PORT, "--http-port must be from 1 to " + MAX_PORT);
+        int usual = httpPort == null ? usualPort() : httpPort;
         Instant now = Instant.now();
         Path target = out != null ? out : Path.of(NAME.format(now));
         SupportFile file = new SupportFile(now);
-        make(target, file, http);
+        make(target, file, usual);
         print(output, file, target);
         complete = file.missing().isEmpty();
     }
 
-    private int port() {
+    /** Returns the HTTP port of a server that does not report it. */
+    private int usualPort() {
         String listens = console().environment().getOrDefault("CARAVAN_HTTP", "");
-        int port = USUAL_HTTP_PORT;
-        if (httpPort != null) {
-            port = httpPort;
-        } else if (!listens.isEmpty()) {
-            try {
-                port = HostPort.parse(listens).port();
-            } catch (IllegalArgumentException wrong) {
-                check(false, "CARAVAN_HTTP: " + wrong.getMessage());
-            }
+        try {
+            return listens.isEmpty() ? USUAL_HTTP_PORT : HostPort.parse(listens).port();
+        } catch (IllegalArgumentException wrong) {
+            throw misused("CARAVAN_HTTP: " + wrong.getMessage());
         }
-        check(port >= 1 && port <= MAX_PORT, "--http-port must be from 1 to " + MAX_PORT);
-        return port;
     }
 
     /** Writes the file, and deletes it on failure. */
-    private void make(Path target, SupportFile file, int http) throws IOException {
+    private void make(Path target, SupportFile file, int usualPort) throws IOException {
         OutputStream to = create(target);
         boolean made = false;
         try (to;
                 Progress progress = Progress.ticking(err(), console().showsProgress(), () -> step)) {
-            collect(file, http);
+            collect(file, usualPort);
             step = "writing " + target;
             file.write(to);
             made = true;
@@ -154,11 +144,12 @@ public final class SupportCommand extends ClientCommand {
         }
     }
 
-    private void collect(SupportFile file, int http) {
+    private void collect(SupportFile file, int usualPort) {
         step = "asking the server";
         ServerParts server = new ServerParts(file, this::tell);
         server.overResp(this::connect);
-        server.overHttp(() -> pages(http));
+        int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
+        server.overHttp(() -> pages(port));
         step = "looking at the machine";
         OptionalLong most = server.maxConnections();
         Machine machine = new Machine(Path.of("/"));

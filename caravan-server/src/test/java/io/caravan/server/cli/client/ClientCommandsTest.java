@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
 import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
@@ -268,7 +269,7 @@ class ClientCommandsTest {
             }
         };
         StringWriter err = new StringWriter();
-        int exitCode = CommandRun.caravan(new Console(InputStream.nullInputStream(), out, Map.of(), false))
+        int exitCode = Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), out, Map.of(), false))
                 .setErr(new PrintWriter(err, true))
                 .execute(words);
         return exitCode + ": " + err;

@@ -2,11 +2,8 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.archive.ArchiveCommand;
-import io.caravan.server.cli.archive.RestoreCommand;
-import io.caravan.server.cli.carry.CarryCommands;
+import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.operate.OperatorCommands;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -17,10 +14,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 
 /** One run of a command within this process, with what went in and what came out. */
 public final class CommandRun {
@@ -29,27 +23,12 @@ public final class CommandRun {
     private final StringWriter err = new StringWriter();
     private int exitCode = -1;
 
-    /** In place of the whole command line, whose other commands need no server. */
-    @Command(
-            name = "caravan",
-            subcommands = {HelpCommand.class, GenerateCompletion.class})
-    private static final class Caravan {}
-
     private CommandRun(Map<String, String> environment, byte[] in) {
         this(environment, new ByteArrayInputStream(in));
     }
 
     private CommandRun(Map<String, String> environment, InputStream in) {
         console = new Console(in, out, environment, false);
-    }
-
-    static CommandLine caravan(Console console) {
-        CommandLine caravan = ClientCommands.addTo(new CommandLine(new Caravan()), console);
-        OperatorCommands.addTo(caravan, console);
-        return CarryCommands.addTo(caravan, console)
-                .addSubcommand(ArchiveCommand.commands(console))
-                .addSubcommand(new RestoreCommand(console))
-                .setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     /** A run to come. */
@@ -81,7 +60,7 @@ public final class CommandRun {
     /** Runs the command in its first word against a server, or without saying which when it is null. */
     public CommandRun run(@Nullable String address, String... words) {
         String[] server = address == null ? new String[0] : new String[] {"--server", address};
-        CommandLine caravan = caravan(console);
+        CommandLine caravan = Main.commandLine(console.environment(), console);
         caravan.setOut(new PrintWriter(out, true, UTF_8));
         caravan.setErr(withoutProgress(err));
         exitCode =

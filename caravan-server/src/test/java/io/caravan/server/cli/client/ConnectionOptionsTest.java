@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -105,6 +106,46 @@ class ConnectionOptionsTest {
         }
     }
 
+    private static CommandRun anywhere(Map<String, String> environment, String... words) {
+        return CommandRun.with(environment, new byte[0]).run(null, words);
+    }
+
+    @Test
+    void oneAddressInTheEnvironmentIsEnough() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            String everywhere = served.address().replace("127.0.0.1", "0.0.0.0");
+            for (Map<String, String> environment : List.of(
+                    Map.of("CARAVAN_SERVER", served.address()),
+                    Map.of("CARAVAN_RESP", served.address()),
+                    Map.of("CARAVAN_RESP", everywhere),
+                    Map.of("CARAVAN_SERVER", served.address(), "CARAVAN_RESP", "127.0.0.1:1"),
+                    Map.of("CARAVAN_SERVER", "", "CARAVAN_RESP", served.address()))) {
+                CommandRun run = anywhere(environment, "stat");
+                assertThat(run.exitCode()).as(environment + run.err()).isZero();
+            }
+            assertThat(stat(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1"))
+                            .exitCode())
+                    .isZero();
+        }
+        assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "stat"), "no server answers at 127.0.0.1:1;");
+        assertFailed(anywhere(Map.of("CARAVAN_RESP", "[::]:1"), "stat"), " at [::1]:1;");
+        CommandRun wrong = anywhere(Map.of("CARAVAN_RESP", "nowhere"), "stat");
+        assertThat(wrong.exitCode()).isEqualTo(2);
+        assertThat(wrong.err()).contains("'nowhere' is not HOST:PORT", "from environment CARAVAN_RESP");
+    }
+
+    @Test
+    void anHttpPortIsToldFromThatOfResp() throws IOException {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (ServedStore served =
+                new ServedStore(config -> config.withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)))) {
+            String http = "127.0.0.1:" + served.httpPort();
+            assertFailed(
+                    stat(http, Map.of()),
+                    http + " speaks HTTP, not RESP; give the RESP address, 127.0.0.1:6380 by default");
+        }
+    }
+
     @Test
     void noServerIsToldWithHowToStartOne() {
         int port = FreePorts.next();
@@ -176,14 +217,13 @@ class ConnectionOptionsTest {
                 .withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)));
     }
 
+    /** Does not name the HTTP port: the server reports it. */
     private CommandRun support(ServedStore served, Path authorities, String out) {
         return CommandRun.of(
                 served,
                 "support",
                 "--tls-ca",
                 authorities.toString(),
-                "--http-port",
-                served.httpPort(),
                 "--out",
                 directory.resolve(out).toString());
     }

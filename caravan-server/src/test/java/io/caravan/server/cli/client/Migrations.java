@@ -2,7 +2,6 @@ package io.caravan.server.cli.client;
 
 import io.caravan.server.config.HostPort;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisProtocol;
 
@@ -12,11 +11,10 @@ public final class Migrations {
 
     /** Documents of a server that asks for no password. */
     public static Carrier carrier(String address) throws java.io.IOException {
-        HostAndPort at = HostAndPort.from(address);
         JedisClientConfig config = DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP3)
                 .timeoutMillis(60_000)
                 .build();
-        return new RespCarrier(() -> ServerConnection.open(at, config, new HostPort(at.getHost(), at.getPort())));
+        return new RespCarrier(() -> ServerConnection.open(HostPort.parse(address), config));
     }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.config.HostPort;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisProtocol;
 
 class ServerConnectionTest {
@@ -16,11 +15,10 @@ class ServerConnectionTest {
         try (ServedStore served = new ServedStore()) {
             HostPort address = HostPort.parse(served.address());
             try (ServerConnection connection = ServerConnection.open(
-                    new HostAndPort(address.host(), address.port()),
+                    address,
                     DefaultJedisClientConfig.builder()
                             .protocol(RedisProtocol.RESP3)
-                            .build(),
-                    address)) {
+                            .build())) {
                 assertThat(connection.text("ECHO", "a")).isEqualTo("a");
                 connection.cut();
                 assertThatThrownBy(() -> connection.text("ECHO", "a"))

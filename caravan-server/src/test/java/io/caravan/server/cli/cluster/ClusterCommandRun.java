@@ -2,14 +2,14 @@ package io.caravan.server.cli.cluster;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
-import java.util.function.Function;
-import picocli.CommandLine;
+import java.util.stream.Stream;
 
 /**
  * One run of a command for a cluster within this process.
@@ -17,17 +17,19 @@ import picocli.CommandLine;
  * @param text what it printed, on both streams
  */
 public record ClusterCommandRun(int exitCode, String text) {
+    /** Runs a command for a cluster. */
     public static ClusterCommandRun of(String... words) {
-        return of(ClusterCommand::commands, words);
+        return caravan(Stream.concat(Stream.of("cluster"), Stream.of(words)).toArray(String[]::new));
     }
 
-    /** Runs a command of these, which concern a cluster, too. */
-    public static ClusterCommandRun of(Function<Console, CommandLine> commands, String... words) {
+    /** Runs any command. */
+    public static ClusterCommandRun caravan(String... words) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         StringWriter err = new StringWriter();
         Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
-        int exitCode =
-                commands.apply(console).setErr(new PrintWriter(err, true)).execute(words);
+        int exitCode = Main.commandLine(Map.of(), console)
+                .setErr(new PrintWriter(err, true))
+                .execute(words);
         return new ClusterCommandRun(exitCode, out.toString(UTF_8) + err);
     }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.document.space.SpaceSetting;
 import java.io.ByteArrayInputStream;
@@ -34,17 +35,17 @@ class SpaceCommandTest {
         server = new ServerFixture();
     }
 
-    private static CommandLine space(ByteArrayOutputStream printed) {
-        return SpaceCommand.commands(new Console(new ByteArrayInputStream(new byte[0]), printed, Map.of(), false));
+    private static CommandLine caravan(ByteArrayOutputStream printed) {
+        return Main.commandLine(Map.of(), new Console(new ByteArrayInputStream(new byte[0]), printed, Map.of(), false));
     }
 
     private int run(String subcommand, String... words) {
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         StringWriter errors = new StringWriter();
-        CommandLine command = space(printed);
+        CommandLine command = caravan(printed);
         command.setErr(new PrintWriter(errors, true));
         String address = "127.0.0.1:" + server.server.respAddress().getPort();
-        int code = command.execute(Stream.concat(Stream.of(subcommand, "--server", address), Stream.of(words))
+        int code = command.execute(Stream.concat(Stream.of("space", subcommand, "--server", address), Stream.of(words))
                 .toArray(String[]::new));
         out = printed.toString(UTF_8);
         err = errors.toString();
@@ -97,8 +98,12 @@ class SpaceCommandTest {
 
     @Test
     void eachSettingIsInTheHelpAndTheDocuments() throws IOException {
-        String help =
-                space(new ByteArrayOutputStream()).getSubcommands().get("set").getUsageMessage();
+        String help = caravan(new ByteArrayOutputStream())
+                .getSubcommands()
+                .get("space")
+                .getSubcommands()
+                .get("set")
+                .getUsageMessage();
         String document = Files.readString(Path.of("../docs/server/spaces.md"));
         String openApi =
                 Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/endpoint/openapi.json"));
@@ -113,7 +118,8 @@ class SpaceCommandTest {
     @Test
     void helpAndTheDocumentTellOfEachCommand() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md"));
-        CommandLine command = space(new ByteArrayOutputStream());
+        CommandLine command =
+                caravan(new ByteArrayOutputStream()).getSubcommands().get("space");
         for (String name : new String[] {"set", "ls", "show", "rm"}) {
             CommandLine sub = command.getSubcommands().get(name);
             assertThat(sub.getUsageMessage())

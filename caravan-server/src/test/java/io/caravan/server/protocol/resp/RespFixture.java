@@ -76,7 +76,8 @@ final class RespFixture implements AutoCloseable {
                 null,
                 new DiskSpace(Path.of(".")),
                 Backups.none(),
-                cluster);
+                cluster,
+                0);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",

@@ -173,7 +173,8 @@ class SlowReaderTest extends RespTestBase {
                         null,
                         new DiskSpace(Path.of(".")),
                         Backups.none(),
-                        null),
+                        null,
+                        0),
                 readers::add,
                 Authenticator.open(),
                 metrics);

@@ -40,6 +40,7 @@ public final class ServerStatus {
     private final DiskSpace disk;
     private final Backups backups;
     private final @Nullable Cluster cluster;
+    private final int httpPort;
 
     /**
      * Creates the status from these components.
@@ -47,6 +48,7 @@ public final class ServerStatus {
      * @param maxValueBytes maximum length of a value
      * @param archiver null when the server has no archive
      * @param cluster null when the server is not part of a cluster
+     * @param httpPort 0 when the server does not listen for HTTP
      */
     public ServerStatus(
             DocumentService documents,
@@ -56,7 +58,8 @@ public final class ServerStatus {
             @Nullable Archiver archiver,
             DiskSpace disk,
             Backups backups,
-            @Nullable Cluster cluster) {
+            @Nullable Cluster cluster,
+            int httpPort) {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
@@ -65,6 +68,7 @@ public final class ServerStatus {
         this.disk = disk;
         this.backups = backups;
         this.cluster = cluster;
+        this.httpPort = httpPort;
     }
 
     /** Returns the cluster that the server is part of; null without one. */
@@ -168,7 +172,9 @@ public final class ServerStatus {
                 "uptime_in_seconds",
                 TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
                 "max_value_bytes",
-                maxValueBytes);
+                maxValueBytes,
+                "http_port",
+                httpPort);
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),
