@@ -219,7 +219,8 @@ class CommandsTest {
         assertThat(client.call("COMMAND", "INFO", "LLEN", "nosuch"))
                 .isEqualTo("[[$llen, :2, [+readonly, +fast], :1, :1, :1], nullarray]");
         assertThat(client.call("COMMAND", "LIST")).contains("$caravan.append");
-        String commandTable = Files.readString(Path.of("../docs/reference/resp.md")).split("### In a cluster")[0];
+        String commandTable =
+                Files.readString(Path.of("../docs/reference/resp.md")).split("### In a cluster")[0];
         Set<String> documented = new TreeSet<>();
         Matcher row = Pattern.compile("(?m)^\\| (`[^|]*`) \\|").matcher(commandTable);
         while (row.find()) {
