@@ -30,6 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
 
 /** Every command against a real server: what it prints, and its exit code. */
 class ClientCommandsTest {
@@ -144,6 +146,30 @@ class ClientCommandsTest {
         assertThat(runWithInput(bytes, "append", "d").out()).isEqualTo("first 1, next 2\n");
         assertThat(run("get", "d", "--raw", "--from", "1").outBytes()).isEqualTo(bytes);
         assertThat(run("get", "d", "--count", "1", "--raw").outBytes()).isEqualTo(bytes);
+    }
+
+    @Test
+    void anEmptyInputAppendsNothingAndAnEmptyFileAnEmptyValue() throws IOException {
+        CommandRun empty = run("append", "d");
+        assertThat(empty.err())
+                .startsWith("the standard input is empty, so nothing is appended; give an empty value as ''");
+        assertThat(empty.exitCode()).isEqualTo(2);
+        fails(3, "there is no document 'd'", "stat", "d");
+        String file = Files.createFile(directory.resolve("empty")).toString();
+        prints("first 0, next 1\n", "append", "d", "--file", file);
+        prints("first 1, next 2\n", "append", "d", "");
+        prints("\n\n", "get", "d");
+    }
+
+    @Test
+    void anErrorOfAppendDoesNotMentionItsTransaction() {
+        try (Jedis operator = new Jedis(HostAndPort.from(served.address()))) {
+            operator.sendCommand(() -> "CARAVAN.SPACE".getBytes(UTF_8), "SET", "full/", "max-values", "1");
+        }
+        prints("first 0, next 1\n", "append", "full/d", "a");
+        CommandRun refused = run("append", "full/d", "b");
+        assertThat(refused.err()).startsWith("caravan: ").contains("max-values").doesNotContain("transaction", "(");
+        assertThat(refused.exitCode()).isEqualTo(3);
     }
 
     @Test
