@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 /** Every command against a real server: what it prints, and its exit code. */
@@ -163,13 +162,13 @@ class ClientCommandsTest {
 
     @Test
     void anErrorOfAppendDoesNotMentionItsTransaction() {
-        try (Jedis operator = new Jedis(HostAndPort.from(served.address()))) {
-            operator.sendCommand(() -> "CARAVAN.SPACE".getBytes(UTF_8), "SET", "full/", "max-values", "1");
+        try (Jedis client = served.jedis()) {
+            String[] creation = {"j", "WHOLE", "0", "ATTRIBUTE", "content-type", "application/json"};
+            client.sendCommand(() -> "CARAVAN.IMPORT".getBytes(UTF_8), creation);
         }
-        prints("first 0, next 1\n", "append", "full/d", "a");
-        CommandRun refused = run("append", "full/d", "b");
-        assertThat(refused.err()).startsWith("caravan: ").contains("max-values").doesNotContain("transaction", "(");
-        assertThat(refused.exitCode()).isEqualTo(3);
+        CommandRun refused = run("append", "j", "no JSON");
+        assertThat(refused.exitCode()).isOne();
+        assertThat(refused.err()).startsWith("caravan: ").contains("takes only JSON").doesNotContain("transaction");
     }
 
     @Test
