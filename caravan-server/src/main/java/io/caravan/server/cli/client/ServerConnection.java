@@ -45,7 +45,7 @@ public final class ServerConnection implements AutoCloseable {
     private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
     private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
-    /** What the server appends to errors in a transaction, whose commands users have not typed. */
+    /** The end of an error within a transaction; the users of commands have begun none. */
     private static final Pattern STEP_OF_TRANSACTION =
             Pattern.compile(" \\(command [0-9]+ of the transaction, [^()]*\\)$");
 
