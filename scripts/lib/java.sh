@@ -2,6 +2,9 @@
 # and makes the archives of classes that let it start faster.
 
 jvm_options=() # JVM options of the calling script
+# For all JVMs: Netty and zstd load native code, of which Java 24 and newer would warn. Archives fit only JVMs that have
+# the same.
+native_access=--enable-native-access=ALL-UNNAMED
 
 fail() {
   printf 'caravan: %s\n' "$*" >&2
@@ -58,7 +61,7 @@ archive_flags() { # archive_flags JAVA
 make_archives() { # make_archives FOLDER JAVA JVM_OPTION...
   local folder=$1 java=$2 scratch server address
   shift 2
-  local main=("$@" io.caravan.server.cli.Main)
+  local main=("$native_access" "$@" io.caravan.server.cli.Main)
   archive_flags "$java"
   scratch=$(mktemp -d)
   env -i "$java" "$write_archive=$folder/server.jsa.new" "${main[@]}" \

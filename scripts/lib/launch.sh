@@ -11,7 +11,7 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   is_built "$module" || build "$module"
   # CARAVAN_JAVA_OPTS is meant to be split into words. exec, so that signals reach the JVM itself.
   # shellcheck disable=SC2086
-  exec "$java" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
+  exec "$java" "$native_access" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
     -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
 }
 

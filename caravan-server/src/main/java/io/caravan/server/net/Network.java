@@ -138,14 +138,18 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Throws {@link IOException}, as {@link #listen} would, if another process listens on the address. A server that
-     * checks this first has then neither created a store nor claimed an archive.
+     * Returns a socket that occupies the address until the caller closes it. Throws {@link IOException}, as
+     * {@link #listen} would, if another socket listens on the address. A server that tries all of its addresses first
+     * has then neither created a store nor claimed an archive.
      */
-    public static void requireFree(InetSocketAddress address, String option) throws IOException {
-        try (ServerSocket trial = new ServerSocket()) {
+    public static ServerSocket occupy(InetSocketAddress address, String option) throws IOException {
+        ServerSocket trial = new ServerSocket();
+        try {
             trial.setReuseAddress(true);
             trial.bind(address);
+            return trial;
         } catch (IOException busy) {
+            trial.close();
             throw cannotListen(address, option, busy);
         }
     }

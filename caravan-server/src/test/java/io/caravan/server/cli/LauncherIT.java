@@ -1,11 +1,15 @@
 package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -16,6 +20,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +33,8 @@ import picocli.CommandLine;
 /** {@code scripts/caravan} in a copy of the project that is built: an archive of classes is used, and never needed. */
 @Timeout(180)
 class LauncherIT {
-    private static final String SERVED = "-XX:+ExitOnOutOfMemoryError ";
+    private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
+    private static final String SERVED = NATIVE_ACCESS + " -XX:+ExitOnOutOfMemoryError ";
 
     private static final Path SCRIPTS = Path.of("../scripts");
 
@@ -73,6 +79,11 @@ class LauncherIT {
 
     private String runWith(String javaOptions, Path javaHome, String... words)
             throws IOException, InterruptedException {
+        return run(0, javaOptions, javaHome, words);
+    }
+
+    private String run(int status, String javaOptions, Path javaHome, String... words)
+            throws IOException, InterruptedException {
         ProcessBuilder builder =
                 new ProcessBuilder(root.resolve("scripts/caravan").toString());
         builder.command().addAll(List.of(words));
@@ -82,7 +93,7 @@ class LauncherIT {
         Process process = builder.redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(output).isZero();
+        assertThat(process.exitValue()).as(output).isEqualTo(status);
         return output;
     }
 
@@ -155,6 +166,54 @@ class LauncherIT {
             assertThat(files.map(file -> file.getFileName().toString()).filter(name -> name.contains(".jsa")))
                     .containsExactlyInAnyOrder(kept ? new String[] {"command.jsa", "server.jsa"} : new String[0]);
         }
+    }
+
+    @Test
+    void packagesAllowNativeCodeToo() throws IOException {
+        assertThat(Path.of("../caravan-dist/src/bin/caravan"))
+                .content()
+                .contains("source \"$home/lib/installed.sh\"", "exec \"$java\" \"$native_access\" ");
+        assertThat(Path.of("../caravan-dist/pom.xml")).content().contains("<arg>" + NATIVE_ACCESS + "</arg>");
+    }
+
+    /** Netty's native code is loaded before the addresses are tried. */
+    @Test
+    void java25DoesNotWarnOfNativeCode() throws Exception {
+        Path jdk = jdk25();
+        assumeThat(jdk).as("a JDK 25 in JAVA25_HOME or /usr/lib/jvm").isNotNull();
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String busy = "127.0.0.1:" + taken.getLocalPort();
+            assertThat(run(
+                            1,
+                            "",
+                            jdk,
+                            "serve",
+                            "--resp",
+                            busy,
+                            "--data",
+                            root.resolve("data").toString()))
+                    .hasLineCount(1)
+                    .startsWith("caravan: cannot listen on " + busy);
+        }
+    }
+
+    private static @Nullable Path jdk25() throws IOException {
+        String named = System.getenv("JAVA25_HOME");
+        if (named != null) {
+            return Path.of(named);
+        }
+        Path all = Path.of("/usr/lib/jvm");
+        if (!Files.isDirectory(all)) {
+            return null;
+        }
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(all, "*25*")) {
+            for (Path home : found) {
+                if (Files.isExecutable(home.resolve("bin/java"))) {
+                    return home;
+                }
+            }
+        }
+        return null;
     }
 
     /** As after an update of Java, or of a jar: here one of other jars. */

@@ -15,6 +15,7 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
+import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +25,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -130,24 +132,56 @@ class MainTest {
         assertThat(err.toString()).doesNotContain("did you mean");
     }
 
-    @Test
-    void aPortInUseIsToldInOneLine() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"--resp, --http", "--http, --resp"})
+    void aPortInUseIsToldInOneLine(String busy, String free) throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            int port = taken.getLocalPort();
-            assertThat(run(
-                            "serve",
-                            "--archive",
-                            "none",
-                            "--data",
-                            directory.resolve("s").toString(),
-                            "--http",
-                            "127.0.0.1:0",
-                            "--resp",
-                            "127.0.0.1:" + port))
-                    .isOne();
-            assertOneLine("cannot listen on 127.0.0.1:" + port);
-            assertThat(directory.resolve("s")).as("bound first").doesNotExist();
+            String address = "127.0.0.1:" + taken.getLocalPort();
+            assertCannotListen(address, busy, busy, address, free, "127.0.0.1:0");
         }
+    }
+
+    @Test
+    void oneAddressForBothProtocolsIsToldInOneLine() throws IOException {
+        String address = "127.0.0.1:" + FreePorts.next();
+        assertCannotListen(address, "--http", "--resp", address, "--http", address);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"peer", "resp", "http"})
+    void aPortInUseOfAHostIsToldInOneLine(String busy) throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            StringBuilder cluster = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+            for (String host : List.of("a", "b", "c")) {
+                for (String use : List.of("peer", "resp", "http")) {
+                    int port = host.equals("a") && use.equals(busy) ? taken.getLocalPort() : FreePorts.next();
+                    cluster.append(host + "." + use + " = 127.0.0.1:" + port + "\n");
+                }
+            }
+            Path file = Files.writeString(directory.resolve("cluster"), cluster);
+            assertCannotListen(
+                    "127.0.0.1:" + taken.getLocalPort(),
+                    "--cluster-file",
+                    "--cluster-file",
+                    file.toString(),
+                    "--cluster-host",
+                    "a",
+                    "--cluster-create");
+            Files.delete(file);
+        }
+    }
+
+    private void assertCannotListen(String address, String option, String... options) throws IOException {
+        Path data = directory.resolve("s");
+        Path archive = directory.resolve("archive");
+        List<String> words =
+                new ArrayList<>(List.of("serve", "--data", data.toString(), "--archive", "file:" + archive));
+        words.addAll(List.of(options));
+        assertThat(run(words.toArray(String[]::new))).isOne();
+        assertOneLine("cannot listen on " + address);
+        assertThat(err.toString()).contains("choose another address with " + option + System.lineSeparator());
+        assertThat(data).as("tried first").doesNotExist();
+        assertThat(archive).doesNotExist();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.caravan.server.cli.carry;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.caravan.server.cli.client.Carrier.Description;
@@ -39,7 +40,7 @@ final class ExportLine {
             } else if (value == JsonToken.START_OBJECT && attributes != null && name.equals("attributes")) {
                 attributes.putAll(object(json, null));
             } else {
-                throw new IOException("the field '" + name + "' is neither a number nor a text");
+                throw new JsonParseException(json, "the field '" + name + "' is neither a number nor a text");
             }
         }
         if (json.currentToken() != JsonToken.END_OBJECT) {
@@ -54,6 +55,11 @@ final class ExportLine {
 
     String type() throws IOException {
         return text("type");
+    }
+
+    /** Whether a field is this text. */
+    boolean has(String field, String text) {
+        return fields.get(field) instanceof byte[] bytes && new String(bytes, UTF_8).equals(text);
     }
 
     String text(String field) throws IOException {

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.Carrier.Description;
+import java.io.CharConversionException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,6 +30,7 @@ final class ExportReader {
     private @Nullable Description document;
     private @Nullable DocumentSum sum;
     private long next;
+    private boolean begun;
 
     /** Starts to read; {@link Compression#decompressed} has decompressed the stream. */
     ExportReader(InputStream in) throws IOException {
@@ -72,8 +74,12 @@ final class ExportReader {
                 return ExportLine.parse(json);
             }
         } catch (IOException unreadable) {
+            boolean otherText = unreadable instanceof CharConversionException
+                    || unreadable instanceof JsonParseException && !(unreadable instanceof JsonEOFException);
+            if (otherText && !begun) {
+                throw noExport(unreadable);
+            }
             String where = "the export is damaged or cut off at line " + line() + ": " + firstLine(unreadable);
-            boolean otherText = unreadable instanceof JsonParseException && !(unreadable instanceof JsonEOFException);
             IOException problem = otherText ? new IOException(where) : new EOFException(where);
             problem.initCause(unreadable);
             throw problem;
@@ -82,7 +88,7 @@ final class ExportReader {
             throw new EOFException(
                     "the export is cut off: it has no last line; 'caravan export --resume' goes on with it");
         }
-        throw damaged("is no object");
+        throw begun ? damaged("is no object") : noExport(null);
     }
 
     private static String firstLine(IOException problem) {
@@ -93,14 +99,22 @@ final class ExportReader {
         return json.currentLocation().getLineNr();
     }
 
+    private static IOException noExport(@Nullable IOException cause) {
+        return new IOException(
+                "this is no export of caravan: expected is a file that 'caravan export' has made, as it is, or compressed"
+                        + " with gzip or zstd",
+                cause);
+    }
+
     private IOException damaged(String what) {
         return new IOException("the export is damaged: line " + line() + " " + what);
     }
 
     private void header(ExportLine line) throws IOException {
-        if (!line.type().equals("export") || !ExportWriter.FORMAT.equals(line.text("format"))) {
-            throw new IOException("this is no export of caravan: its first line does not say so");
+        if (!line.has("type", "export") || !line.has("format", ExportWriter.FORMAT)) {
+            throw noExport(null);
         }
+        begun = true;
         if (line.number("version") != ExportWriter.VERSION) {
             throw new IOException("the export has version " + line.number("version") + " of the format; this release"
                     + " reads version " + ExportWriter.VERSION);

@@ -89,6 +89,14 @@ final class AppendCommand extends ClientCommand {
         if (!words.isEmpty()) {
             return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
         }
-        return lines ? ValueSource.lines(in, append::sendBatch) : ValueSource.whole(in);
+        if (lines) {
+            return ValueSource.lines(in, append::sendBatch);
+        }
+        byte[] value = ValueSource.whole(in);
+        // The command before a pipe may have failed.
+        check(
+                value.length > 0 || file != null,
+                "the standard input is empty, so nothing is appended; give an empty value as ''");
+        return ValueSource.of(List.of(value));
     }
 }

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.client.Documents.Page;
 import io.caravan.server.cli.client.Documents.Value;
@@ -127,6 +129,9 @@ final class Follower {
         if (lost) {
             lost = false;
             messages.accept("connected again, continuing with sequence " + next.orElseThrow());
+        }
+        if (document == null && !everConnected) {
+            messages.accept("there is no document '" + new String(name, UTF_8) + "' yet; waiting until it is created");
         }
         next = OptionalLong.of(next.orElse(document == null ? 0 : document.next()));
         everConnected = true;

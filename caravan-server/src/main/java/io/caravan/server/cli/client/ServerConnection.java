@@ -45,6 +45,10 @@ public final class ServerConnection implements AutoCloseable {
     private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
     private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
+    /** The end of an error within a transaction; the users of commands have begun none. */
+    private static final Pattern STEP_OF_TRANSACTION =
+            Pattern.compile(" \\(command [0-9]+ of the transaction, [^()]*\\)$");
+
     /** The reply of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
 
@@ -245,7 +249,9 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     private static ClientException answer(JedisException problem) {
-        String text = String.valueOf(problem.getMessage());
+        String text = STEP_OF_TRANSACTION
+                .matcher(String.valueOf(problem.getMessage()))
+                .replaceFirst("");
         int space = text.indexOf(' ');
         String prefix = space < 0 ? text : text.substring(0, space);
         String message = text.substring(space + 1);

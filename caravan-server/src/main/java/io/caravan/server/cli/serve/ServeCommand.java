@@ -29,14 +29,18 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +77,9 @@ import picocli.CommandLine.ParameterException;
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
 public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
+    /** The time after which a start logs its steps. */
+    private static final int SLOW_SECONDS = 2;
+
     private final List<FileWatch> watches = new ArrayList<>();
 
     private boolean served;
@@ -131,13 +138,16 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                     cluster.self().http().resolve(),
                     cluster);
         });
+        StartSteps steps = startSteps("warms up");
         warmUp(config).join();
+        steps.next("opens the replica and the Raft log in " + storeOptions.data());
         ClusterServer host = ClusterServer.start(
                 group,
                 config,
                 SettingsTable.rows(spec.commandLine().getParseResult(), settings),
                 cluster,
                 storeOptions.backupDirectory());
+        steps.end();
         Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
         stopWith(shutdown);
         say("caravan is host " + cluster.self().id() + " of "
@@ -168,7 +178,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
-    /** Checks all settings before anything is opened, also that the listen addresses are free. */
+    /** Checks all settings before anything is opened, also that the listen addresses are free and differ. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -180,8 +190,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         NetworkConfig network = listenOptions.network(
                 withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()),
                 securityOptions.tls(this::watch));
-        Network.requireFree(resp, "--resp");
-        Network.requireFree(http, "--http");
+        requireFree(resp, http, cluster);
         return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
@@ -193,6 +202,17 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 listenOptions.readers(),
                 archiveOptions.config(store.directory(), cluster),
                 archiveOptions.restore(store));
+    }
+
+    private static void requireFree(InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
+            throws IOException {
+        String file = "--cluster-file";
+        try (ServerSocket first = Network.occupy(resp, cluster == null ? "--resp" : file);
+                ServerSocket second = Network.occupy(http, cluster == null ? "--http" : file)) {
+            if (cluster != null) {
+                Network.occupy(cluster.self().peer().resolve(), file).close();
+            }
+        }
     }
 
     /**
@@ -239,6 +259,48 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         Runtime.getRuntime().addShutdownHook(new Thread(shutdown, "caravan-shutdown"));
     }
 
+    private static StartSteps startSteps(String first) {
+        return new StartSteps(
+                first, CompletableFuture.delayedExecutor(SLOW_SECONDS, TimeUnit.SECONDS), ServeCommand::logStep);
+    }
+
+    private static void logStep(String step) {
+        Logger log = log();
+        log.info("the start takes a while: the server {}", step);
+    }
+
+    /** The steps of a start. Logs them only after a delay, because most starts are over by then. Thread-safe. */
+    static final class StartSteps {
+        private final Consumer<String> teller;
+        private @Nullable String current;
+        private boolean slow;
+
+        StartSteps(String first, Executor afterDelay, Consumer<String> teller) {
+            this.teller = teller;
+            this.current = first;
+            afterDelay.execute(this::tell);
+        }
+
+        private synchronized void tell() {
+            slow = true;
+            if (current != null) {
+                teller.accept(current);
+            }
+        }
+
+        synchronized void next(String step) {
+            current = step;
+            if (slow) {
+                tell();
+            }
+        }
+
+        /** Ends the start, after which no step is logged. */
+        synchronized void end() {
+            current = null;
+        }
+    }
+
     private static CompletableFuture<Void> warmUp(ServerConfig config) {
         return CompletableFuture.runAsync(
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
@@ -246,16 +308,20 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     /** Opens the store while the server already reports its status, then starts serving the store. */
     private Shards open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
+        StartSteps steps = startSteps("opens the store in " + config.directory() + ", and warms up");
         CompletableFuture<Void> warmUp = warmUp(serverConfig);
         Shards store = null;
         boolean serving = false;
         try {
             store = Shards.open(config, storeOptions.groups());
+            steps.next("warms up");
             warmUp.join();
+            steps.next("starts to serve the store");
             server.serve(store.store(), Backups.of(store::backup, storeOptions.backupDirectory()));
             serving = true;
             return store;
         } finally {
+            steps.end();
             if (!serving) {
                 server.close();
                 if (store != null) {

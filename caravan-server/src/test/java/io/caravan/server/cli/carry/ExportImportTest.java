@@ -323,8 +323,12 @@ class ExportImportTest {
 
     @Test
     void aFileIsNeverTakenForAnExport() throws IOException {
-        Files.writeString(directory.resolve("x"), "{}");
-        fails(1, "no text 'type'", CommandRun.of(to, "import", path("x")));
+        for (String other : List.of("{}", "hello", "[1]", "2026-11-27 12:00", "{\"type\":{\"a\":1}}", "\0\0\0\1")) {
+            Files.writeString(directory.resolve("x"), other);
+            CommandRun run = CommandRun.of(to, "import", path("x"));
+            fails(1, "this is no export of caravan: expected is a file that 'caravan export' has made", run);
+            assertThat(run.err()).doesNotContain("oken", "ield");
+        }
         fails(1, "there is no file", CommandRun.of(to, "import", path("absent")));
         fails(1, "the export is cut off", importing(to, ""));
     }

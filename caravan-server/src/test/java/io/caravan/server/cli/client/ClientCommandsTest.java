@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.Jedis;
 
 /** Every command against a real server: what it prints, and its exit code. */
 class ClientCommandsTest {
@@ -145,6 +146,30 @@ class ClientCommandsTest {
         assertThat(runWithInput(bytes, "append", "d").out()).isEqualTo("first 1, next 2\n");
         assertThat(run("get", "d", "--raw", "--from", "1").outBytes()).isEqualTo(bytes);
         assertThat(run("get", "d", "--count", "1", "--raw").outBytes()).isEqualTo(bytes);
+    }
+
+    @Test
+    void anEmptyInputAppendsNothingAndAnEmptyFileAnEmptyValue() throws IOException {
+        CommandRun empty = run("append", "d");
+        assertThat(empty.err())
+                .startsWith("the standard input is empty, so nothing is appended; give an empty value as ''");
+        assertThat(empty.exitCode()).isEqualTo(2);
+        fails(3, "there is no document 'd'", "stat", "d");
+        String file = Files.createFile(directory.resolve("empty")).toString();
+        prints("first 0, next 1\n", "append", "d", "--file", file);
+        prints("first 1, next 2\n", "append", "d", "");
+        prints("\n\n", "get", "d");
+    }
+
+    @Test
+    void anErrorOfAppendDoesNotMentionItsTransaction() {
+        try (Jedis client = served.jedis()) {
+            String[] creation = {"j", "WHOLE", "0", "ATTRIBUTE", "content-type", "application/json"};
+            client.sendCommand(() -> "CARAVAN.IMPORT".getBytes(UTF_8), creation);
+        }
+        CommandRun refused = run("append", "j", "no JSON");
+        assertThat(refused.exitCode()).isOne();
+        assertThat(refused.err()).startsWith("caravan: ").contains("takes only JSON").doesNotContain("transaction");
     }
 
     @Test

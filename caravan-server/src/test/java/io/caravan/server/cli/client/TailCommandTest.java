@@ -66,6 +66,12 @@ class TailCommandTest {
     @Test
     void aDocumentThatIsNotThereIsWaitedFor() {
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "100", "--output", "json");
+        Eventually.await(
+                "it says so",
+                () -> tail.err()
+                        .lines()
+                        .toList()
+                        .equals(List.of("caravan: there is no document 'd' yet; waiting until it is created")));
         append(IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new));
         assertThat(run.join().exitCode()).isZero();
         assertThat(tail.out().lines())

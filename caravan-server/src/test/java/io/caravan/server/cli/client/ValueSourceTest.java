@@ -51,13 +51,6 @@ class ValueSourceTest {
                 .hasMessageContaining("--lines");
     }
 
-    @Test
-    void anEmptyInputIsRefused() {
-        assertThatThrownBy(() -> io.caravan.server.cli.client.ValueSource.whole(InputStream.nullInputStream()))
-                .isInstanceOf(ClientException.class)
-                .hasMessageContaining("the input is empty");
-    }
-
     private static final class Endless extends InputStream {
         @Override
         public int read() {

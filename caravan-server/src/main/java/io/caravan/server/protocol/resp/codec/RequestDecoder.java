@@ -209,14 +209,14 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         if (length == INCOMPLETE) {
             return false;
         }
-        check(length >= 0 && length <= RespLimits.MAX_DROPPED_BYTES, INVALID_WORD);
+        check(length >= 0, INVALID_WORD);
         requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
         check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
         if (rejection == null) {
             rejection = limits.rejection(length, requestBytes);
         }
         if (rejection != null) {
-            check(requestBytes <= RespLimits.MAX_DROPPED_BYTES, "too big request");
+            check(requestBytes <= RespLimits.MAX_DROPPED_BYTES, rejection);
             words = NO_WORDS;
         }
         wordBytes = (int) length;
@@ -237,7 +237,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         if (wordCount == wordsAnnounced) {
             rejection = null;
             wordsAnnounced = 0;
-            out.add(new Request.Refused(why, false));
+            out.add(new Request.Refused("ERR " + why, false));
         }
         return true;
     }

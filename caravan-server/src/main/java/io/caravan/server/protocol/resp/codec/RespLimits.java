@@ -41,12 +41,12 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     @Nullable
     String rejection(long wordBytes, long requestBytes) {
         if (wordBytes > maxWordBytes) {
-            return "ERR a value of " + wordBytes + " bytes is over the limit of " + maxWordBytes
+            return "a value of " + wordBytes + " bytes is over the limit of " + maxWordBytes
                     + " bytes; nothing was changed. Start the server with a greater --max-value to raise it";
         }
         return requestBytes <= maxRequestBytes
                 ? null
-                : "ERR a request over " + maxRequestBytes + " bytes, " + WORD_OVERHEAD_BYTES
+                : "a request over " + maxRequestBytes + " bytes, " + WORD_OVERHEAD_BYTES
                         + " added for each word, is over the limit; nothing was changed. Send fewer values at a time, or"
                         + " start the server with a greater --max-value";
     }
