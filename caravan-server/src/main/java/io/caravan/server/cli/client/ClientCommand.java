@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -268,6 +269,16 @@ public abstract class ClientCommand implements Callable<Integer> {
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be " + least + " or more");
         return given == null ? otherwise : given;
+    }
+
+    /** Waits on this thread. */
+    protected static void pause(Duration time) throws IOException {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", stop);
+        }
     }
 
     /** Encodes a word of the command line as a name or value. */
