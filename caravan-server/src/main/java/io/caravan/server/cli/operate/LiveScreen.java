@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jline.terminal.Attributes;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.utils.AttributedString;
@@ -38,6 +39,10 @@ final class LiveScreen implements AutoCloseable {
         this.terminal = terminal;
         this.clients = clients;
         terminal.enterRawMode();
+        // Ctrl-C ends the process even while it waits for the server; JLine's shutdown hook then restores the terminal.
+        Attributes attributes = terminal.getAttributes();
+        attributes.setLocalFlag(Attributes.LocalFlag.ISIG, true);
+        terminal.setAttributes(attributes);
         display = new Display(terminal, true);
         draw();
     }
@@ -131,10 +136,8 @@ final class LiveScreen implements AutoCloseable {
         }
         AttributedString fitting = line.columnSubSequence(0, columns);
         String rest = line.toString().substring(fitting.length());
-        if (rest.startsWith(" ") || rest.startsWith(",") || rest.startsWith(";")) {
-            return fitting;
-        }
-        String text = fitting.toString();
+        // A part may end exactly at the edge.
+        String text = fitting + rest.substring(0, Math.min(2, rest.length()));
         int end = Math.max(text.lastIndexOf("  "), Math.max(text.lastIndexOf(", "), text.lastIndexOf("; ")));
         return end > 0 ? fitting.subSequence(0, end) : fitting;
     }

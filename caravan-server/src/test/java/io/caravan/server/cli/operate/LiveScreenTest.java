@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jline.terminal.Attributes.LocalFlag;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
@@ -187,6 +188,18 @@ class LiveScreenTest {
             assertThat(screen.obeyKeys(AT_ONCE)).isTrue();
             terminal.terminal().processInputBytes("xq".getBytes());
             assertThat(screen.obeyKeys(LONG)).isFalse();
+        }
+    }
+
+    /** Ctrl-C has to end a command that waits for a server, which reads no keys then. */
+    @Test
+    void keysNeedNoReturnAndCtrlCIsStillASignal() throws IOException {
+        Terminal terminal = terminal(80, 24).terminal();
+        try (LiveScreen screen = new LiveScreen(terminal, 5)) {
+            assertThat(screen.obeyKeys(AT_ONCE)).isTrue();
+            assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ICANON)).isFalse();
+            assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ECHO)).isFalse();
+            assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ISIG)).isTrue();
         }
     }
 
