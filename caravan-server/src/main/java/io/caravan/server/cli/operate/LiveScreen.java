@@ -3,6 +3,7 @@ package io.caravan.server.cli.operate;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.operate.Rates.Order;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
+import org.jline.utils.ClosedException;
 import org.jline.utils.Display;
 import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +41,7 @@ final class LiveScreen implements AutoCloseable {
         this.terminal = terminal;
         this.clients = clients;
         terminal.enterRawMode();
-        // Ctrl-C ends the process even while it waits for the server; JLine's shutdown hook then restores the terminal.
+        // Ctrl-C ends the process even while it waits for the server. JLine's shutdown hook then restores the terminal.
         Attributes attributes = terminal.getAttributes();
         attributes.setLocalFlag(Attributes.LocalFlag.ISIG, true);
         terminal.setAttributes(attributes);
@@ -67,8 +69,7 @@ final class LiveScreen implements AutoCloseable {
         long endNanos = System.nanoTime() + time.toNanos();
         long leftNanos = time.toNanos();
         while (leftNanos > 0) {
-            // A timeout of 0 would be none.
-            int key = terminal.reader().read(Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNanos)));
+            int key = read(leftNanos);
             switch (key) {
                 case 'q', 'Q', NonBlockingReader.EOF -> {
                     return false;
@@ -85,6 +86,16 @@ final class LiveScreen implements AutoCloseable {
             leftNanos = endNanos - System.nanoTime();
         }
         return true;
+    }
+
+    private int read(long waitNanos) throws IOException {
+        try {
+            // A timeout of 0 would be none.
+            return terminal.reader().read(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waitNanos)));
+        } catch (ClosedException | InterruptedIOException ending) {
+            // The process ends, so JLine has closed the terminal.
+            return NonBlockingReader.EOF;
+        }
     }
 
     private void draw() {

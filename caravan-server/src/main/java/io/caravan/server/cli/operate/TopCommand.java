@@ -105,10 +105,12 @@ final class TopCommand extends ClientCommand {
         if (once || json() || !console().showsProgress()) {
             return null;
         }
-        // The probe for characters that are drawn together would ask terminals that may not reply.
+        // Native signals would leave Ctrl-C to the system, which runs no shutdown hook. The probe for characters that are
+        // drawn together would ask terminals that may not reply.
         Terminal terminal = TerminalBuilder.builder()
                 .systemOutput(TerminalBuilder.SystemOutput.SysOut)
                 .provider(TerminalBuilder.PROP_PROVIDER_EXEC)
+                .nativeSignals(false)
                 .graphemeCluster(false)
                 .dumb(true)
                 .build();
