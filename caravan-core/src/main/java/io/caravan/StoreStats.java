@@ -1,13 +1,15 @@
 package io.caravan;
 
 /**
- * Counters since the store was opened, and current gauges.
+ * Counters since the store was opened, and current gauges. Lists with an id of 0 or less are for bookkeeping, such as a
+ * catalog: writes to them are counted apart, and their values are not counted.
  *
  * @param name the store's name, which contains its directory and durability level
  * @param appends values accepted, including those of batches; likewise for trims and deletes
  * @param appendedBytes total length of these values, in bytes
  * @param trims trims accepted
  * @param deletes deletes accepted
+ * @param bookkeepingWrites values, trims, and deletes accepted in lists with an id of 0 or less
  * @param refusals writes rejected, for any reason
  * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
  * @param forces fsyncs of the log
@@ -16,7 +18,8 @@ package io.caravan;
  * @param forceNanos duration of one write and fsync of the log, in nanoseconds
  * @param ackNanos time from the first accepted write of a flush to its acknowledgement, in nanoseconds
  * @param recentAckNanos the same for the last five to ten seconds
- * @param lists number of lists
+ * @param lists number of lists, including those for bookkeeping
+ * @param values number of values retained
  * @param heap the heap's space
  * @param logBytesSinceCheckpoint approximate number of log bytes that a recovery would replay
  * @param checkpoints checkpoints published
@@ -32,6 +35,7 @@ public record StoreStats(
         long appendedBytes,
         long trims,
         long deletes,
+        long bookkeepingWrites,
         long refusals,
         long failures,
         long forces,
@@ -41,6 +45,7 @@ public record StoreStats(
         Distribution ackNanos,
         Distribution recentAckNanos,
         long lists,
+        long values,
         HeapUse heap,
         long logBytesSinceCheckpoint,
         long checkpoints,

@@ -1,11 +1,11 @@
 package io.caravan.engine;
 
+import io.caravan.index.ListIndex;
+
 /** Plain counters, guarded by the store's lock. */
 final class Counters {
-    long appends;
-    long appendedBytes;
-    long trims;
-    long deletes;
+    final Writes documents = new Writes();
+    final Writes bookkeeping = new Writes();
     long refusals;
     long failures;
     long forces;
@@ -18,7 +18,20 @@ final class Counters {
     final Histogram ackNanos = new Histogram();
     final RecentHistogram recentAckNanos;
 
+    /** The accepted writes to lists of one kind. */
+    static final class Writes {
+        long appends;
+        long appendedBytes;
+        long trims;
+        long deletes;
+    }
+
     Counters(long nowNanos) {
         recentAckNanos = new RecentHistogram(nowNanos);
+    }
+
+    /** Returns the counters for writes to a list with this id. */
+    Writes writes(long id) {
+        return ListIndex.isBookkeeping(id) ? bookkeeping : documents;
     }
 }

@@ -322,10 +322,11 @@ public final class Engine implements DurableListStore {
             Counters c = state.counters;
             return new StoreStats(
                     state.name(),
-                    c.appends,
-                    c.appendedBytes,
-                    c.trims,
-                    c.deletes,
+                    c.documents.appends,
+                    c.documents.appendedBytes,
+                    c.documents.trims,
+                    c.documents.deletes,
+                    c.bookkeeping.appends + c.bookkeeping.trims + c.bookkeeping.deletes,
                     c.refusals,
                     c.failures,
                     c.forces,
@@ -335,6 +336,7 @@ public final class Engine implements DurableListStore {
                     c.ackNanos.read(),
                     c.recentAckNanos.read(state.nowNanos()),
                     state.index.listCount(),
+                    state.index.valueCount(),
                     parts.heapUse(),
                     parts.checkpointer.logBytesSince(),
                     c.checkpoints,

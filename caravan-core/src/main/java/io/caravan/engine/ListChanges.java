@@ -26,8 +26,9 @@ final class ListChanges {
 
     void append(int list, long region, int length, long lsn) {
         state.index.append(list, region, lsn);
-        state.counters.appends++;
-        state.counters.appendedBytes += length;
+        Counters.Writes writes = state.counters.writes(state.index.id(list));
+        writes.appends++;
+        writes.appendedBytes += length;
     }
 
     /** Trims a list. Returns the first retained sequence. */

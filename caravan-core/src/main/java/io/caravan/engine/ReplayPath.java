@@ -198,13 +198,13 @@ final class ReplayPath {
 
         @Override
         public void trim(long lsn, long id, long firstSequence) {
-            state.counters.trims++;
+            state.counters.writes(id).trims++;
             changes.trim(existing(lsn, id), firstSequence, lsn);
         }
 
         @Override
         public void delete(long lsn, long id) {
-            state.counters.deletes++;
+            state.counters.writes(id).deletes++;
             changes.delete(existing(lsn, id), lsn);
         }
 

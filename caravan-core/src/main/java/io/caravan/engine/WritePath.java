@@ -284,7 +284,7 @@ final class WritePath {
     /** Trims a list. A trim that changes nothing needs no record. Returns the first retained sequence. */
     private long putTrim(LogBuffer frame, long id, long to) {
         ListIndex index = state.index;
-        state.counters.trims++;
+        state.counters.writes(id).trims++;
         int list = index.find(id);
         if (list == ListIndex.NONE) {
             return 0;
@@ -299,7 +299,7 @@ final class WritePath {
     }
 
     private void putDelete(LogBuffer frame, long id) {
-        state.counters.deletes++;
+        state.counters.writes(id).deletes++;
         int list = state.index.find(id);
         if (list == ListIndex.NONE) {
             return;

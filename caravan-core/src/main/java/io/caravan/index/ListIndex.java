@@ -43,6 +43,7 @@ public final class ListIndex {
     private final RegionChunks chunks;
     private final SlotTable table;
     private long entries;
+    private long bookkeepingEntries;
     private long logBytes;
     private final Pins pins = new Pins();
     /** Ids of lists whose first entry in the log was added since they were last taken. Some lists no longer exist. */
@@ -73,6 +74,7 @@ public final class ListIndex {
         this.chunks = of.chunks.freeze();
         this.table = of.table.freeze(this::id);
         this.entries = of.entries;
+        this.bookkeepingEntries = of.bookkeepingEntries;
     }
 
     /**
@@ -133,6 +135,7 @@ public final class ListIndex {
         }
         logBytes += inLog ? Region.entryBytes(region) : 0;
         entries++;
+        bookkeepingEntries += isBookkeeping(id(list)) ? 1 : 0;
     }
 
     private void queueYoung(int list) {
@@ -186,7 +189,9 @@ public final class ListIndex {
     /** Removes the entries before {@code first}, at most all. Returns the new first sequence. */
     public long trimTo(int list, long first, long lsn) {
         long now = Math.max(first(list), Math.min(first, next(list)));
-        entries -= now - first(list);
+        long removed = now - first(list);
+        entries -= removed;
+        bookkeepingEntries -= isBookkeeping(id(list)) ? removed : 0;
         records.setFirst(list, now);
         records.setLastLsn(list, lsn);
         return now;
@@ -488,6 +493,16 @@ public final class ListIndex {
     /** Returns the number of retained entries of all lists. */
     public long entryCount() {
         return entries;
+    }
+
+    /** Returns the number of retained entries of all lists except those for bookkeeping. */
+    public long valueCount() {
+        return entries - bookkeepingEntries;
+    }
+
+    /** Whether lists with this id are not for documents but for bookkeeping, such as a catalog. */
+    public static boolean isBookkeeping(long id) {
+        return id <= 0;
     }
 
     public long memoryBytes() {

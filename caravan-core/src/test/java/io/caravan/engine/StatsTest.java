@@ -37,6 +37,31 @@ class StatsTest {
     }
 
     @Test
+    void writesToListsForBookkeepingAreCountedApart() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 0, "catalog", "entries");
+            append(store.engine, -3, "mark");
+            append(store.engine, 1, "a", "b");
+            told(told -> store.engine.trimTo(0, 1, told));
+            told(told -> store.engine.delete(-3, told));
+
+            StoreStats stats = store.engine.stats();
+            assertThat(stats.appends()).isEqualTo(2);
+            assertThat(stats.appendedBytes()).isEqualTo(2);
+            assertThat(stats.trims() + stats.deletes()).isZero();
+            assertThat(stats.bookkeepingWrites()).isEqualTo(5);
+            assertThat(stats.values()).isEqualTo(2);
+            assertThat(stats.lists()).isEqualTo(2);
+
+            store.engine.flush();
+            try (FaultyStore reopened = store.afterKill()) {
+                assertThat(reopened.engine.stats().values()).isEqualTo(2);
+                assertThat(reopened.engine.stats().bookkeepingWrites()).isZero();
+            }
+        }
+    }
+
+    @Test
     void everyNumberAfterAKnownSequence() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "aaaa");
@@ -60,6 +85,10 @@ class StatsTest {
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends()).isEqualTo(4);
             assertThat(stats.appendedBytes()).isEqualTo(7);
+            assertThat(stats.bookkeepingWrites()).isZero();
+            assertThat(stats.values())
+                    .as("one list deleted, one of the others trimmed")
+                    .isEqualTo(2);
             assertThat(stats.trims()).isEqualTo(1);
             assertThat(stats.deletes()).isEqualTo(1);
             assertThat(stats.refusals()).isEqualTo(2);

@@ -357,7 +357,28 @@ final class ToyStore implements ListStore {
     public StoreStats stats() {
         StoreStats.Distribution none = StoreStats.Distribution.EMPTY;
         return new StoreStats(
-                "toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0, none);
+                "toy",
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                none,
+                none,
+                none,
+                none,
+                0,
+                0,
+                StoreStats.HeapUse.EMPTY,
+                0,
+                0,
+                0,
+                0,
+                none);
     }
 
     @Override

@@ -45,6 +45,10 @@ public final class StoreMetrics {
         store.counter("caravan.store.appended.bytes", "Bytes of the values appended", StoreStats::appendedBytes);
         store.counter("caravan.store.trims", "Trims", StoreStats::trims);
         store.counter("caravan.store.deletes", "Lists deleted", StoreStats::deletes);
+        store.counter(
+                "caravan.store.bookkeeping.writes",
+                "Writes to the lists of the server itself",
+                StoreStats::bookkeepingWrites);
         store.counter("caravan.store.refusals", "Writes refused", StoreStats::refusals);
         store.counter(
                 "caravan.store.failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
@@ -64,6 +68,7 @@ public final class StoreMetrics {
         Figures<Distribution> batches = store.part(StoreStats::batchRecords);
         batches.gauge("caravan.store.batch.records.mean", "Records a flush, mean", Distribution::mean);
         store.gauge("caravan.store.lists", "Lists", StoreStats::lists);
+        store.gauge("caravan.store.values", "Values", StoreStats::values);
         Figures<HeapUse> heap = store.part(StoreStats::heap);
         heap.gauge("caravan.store.heap.total.bytes", "The heap's files", HeapUse::totalBytes);
         heap.gauge("caravan.store.heap.used.bytes", "Live bytes, in the heap or still in the log", HeapUse::usedBytes);

@@ -72,6 +72,35 @@ class ArchiveServerTest {
         return !objects.keys("manifests/" + document).isEmpty();
     }
 
+    /** The catalog, the archive, and spaces write to the store, too, but that is nothing that users did. */
+    @Test
+    void anIdleServerHasOnlyItsOwnWrites() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3"))
+                    .startsWith("[");
+            Eventually.await(
+                    "it owns the archive", () -> call(resp, "INFO", "archive").contains("archive_state:owner"));
+            assertThat(store.stats().lists()).as("lists of its own").isGreaterThan(2);
+            assertThat(resp.call("INFO"))
+                    .contains("\nappends:0\r\nappended_bytes:0\r\nreads:0\r\ntrims:0\r\ndeletes:0\r\n")
+                    .containsPattern("\nbookkeeping_writes:[1-9]")
+                    .contains("\ndocuments:0\r\nvalues:0\r\n");
+            assertThat(get(server, "/v1/stats"))
+                    .contains("\"appends\":0,\"appendedBytes\":0,\"trims\":0,\"deletes\":0,", "\"values\":0,")
+                    .containsPattern("\"bookkeepingWrites\":[1-9]");
+            assertThat(get(server, "/metrics"))
+                    .contains(
+                            "caravan_store_appends_total 0.0\n",
+                            "caravan_store_appended_bytes_total 0.0\n",
+                            "caravan_store_trims_total 0.0\n",
+                            "caravan_store_values 0.0\n",
+                            "caravan_store_bookkeeping_writes_total ");
+            archivedByCommand(resp, "k");
+            assertThat(resp.call("INFO")).containsPattern("\nappends:[1-9]").containsPattern("\nvalues:[1-9]");
+        }
+    }
+
     @Test
     void aCommandArchivesADocument() throws Exception {
         try (ServerFixture server = server(false);

@@ -7,6 +7,7 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -178,6 +179,16 @@ public abstract class ClientCommand extends CliCommand {
     @Override
     protected final boolean json() {
         return json || format == Output.Format.JSON;
+    }
+
+    /** Waits on this thread. */
+    protected static void pause(Duration time) throws IOException {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", stop);
+        }
     }
 
     /** Encodes a word of the command line as a name or value. */

@@ -83,6 +83,11 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return number(name).orElse(0);
     }
 
+    /** Returns by how much a counter has grown; 0 if the server was restarted. */
+    public long growth(String counter, ServerInfo before) {
+        return Math.max(0, numberOrZero(counter) - before.numberOrZero(counter));
+    }
+
     /** Returns a time in seconds, possibly with a fraction; zero if it is absent. */
     public Duration seconds(String name) {
         String value = text(name);

@@ -62,7 +62,8 @@ final class BackupCommand extends ClientCommand {
             return connection.askAtLeisure("CARAVAN.BACKUP", name);
         } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
-                    lost.getMessage() + "; the backup may go on: 'caravan stat' says so (backup_in_progress)", lost);
+                    lost.getMessage() + "; the backup may go on: 'caravan stat --all' says so (backup_in_progress)",
+                    lost);
         }
     }
 

@@ -19,18 +19,44 @@ record Rates(Sample before, Sample after) {
 
     /** Returns the growth of a counter per second; 0 if the server was restarted. */
     double perSecond(String counter) {
-        long grown = after.info().numberOrZero(counter) - before.info().numberOrZero(counter);
-        return Math.max(0, grown) / seconds();
+        return after.info().growth(counter, before.info()) / seconds();
     }
 
-    /** Returns the clients with the most commands per second, the busiest first. */
-    List<Busy> busiest(int most) {
+    /** The orders in which clients can be shown. */
+    enum Order {
+        RATE("commands/s", Comparator.comparingDouble(Busy::commandsPerSecond).reversed()),
+        ALL(
+                "all",
+                Comparator.comparingLong((Busy busy) -> busy.client().commands())
+                        .reversed()),
+        USER("user", Comparator.comparing((Busy busy) -> busy.client().user())),
+        NAME("name", Comparator.comparing((Busy busy) -> busy.client().name()));
+
+        private final String column;
+        private final Comparator<Busy> comparator;
+
+        Order(String column, Comparator<Busy> comparator) {
+            this.column = column;
+            this.comparator = comparator;
+        }
+
+        String column() {
+            return column;
+        }
+
+        Order next() {
+            return values()[(ordinal() + 1) % values().length];
+        }
+    }
+
+    /** Returns the first clients of an order; among equals, the busiest and then the oldest come first. */
+    List<Busy> first(int most, Order order) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
         return after.clients().stream()
                 .map(client -> new Busy(client, perSecond(client, earlier)))
-                .sorted(Comparator.comparingDouble(Busy::commandsPerSecond)
-                        .reversed()
+                .sorted(order.comparator
+                        .thenComparing(Order.RATE.comparator)
                         .thenComparingLong(busy -> busy.client().id()))
                 .limit(most)
                 .toList();

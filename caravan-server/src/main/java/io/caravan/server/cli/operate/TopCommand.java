@@ -1,18 +1,20 @@
 package io.caravan.server.cli.operate;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
+import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Locale;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import org.jline.utils.AttributedString;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,8 +25,9 @@ import picocli.CommandLine.Option;
         description = {
             "Shows what a server does: appends, reads and forces in a second, how soon it acknowledges, its log,"
                     + " checkpoints, space and archive, and the busiest clients, until Ctrl-C. On a terminal the picture is"
-                    + " drawn in place; else each one follows the last, without colours. If the connection is lost, waits"
-                    + " for the server.",
+                    + " drawn in place, cut to its size, and keys work: q quits, p or space pauses, s sorts the clients by"
+                    + " the next column. Else each picture follows the last, without colours. If the connection is lost,"
+                    + " waits for the server.",
             "As JSON, each picture is a line: the rates, and all that the server tells. Needs the permission admin."
         },
         footer = {
@@ -35,9 +38,6 @@ import picocli.CommandLine.Option;
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TopCommand extends ClientCommand {
-    private static final String HOME = "\u001b[H";
-    private static final String ERASE_LINE = "\u001b[K";
-    private static final String ERASE_BELOW = "\u001b[J";
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
     @Option(
@@ -81,17 +81,44 @@ final class TopCommand extends ClientCommand {
         try {
             // A server that is unreachable at the start is more likely a mistake than a restart.
             Sample before = sample();
-            for (long shown = 0; shown < most; shown++) {
-                Sample after = next(output);
-                if (shown > 0 && !json() && !console().showsProgress()) {
-                    output.line("");
+            try (LiveScreen screen = screen()) {
+                for (long shown = 0; shown < most; shown++) {
+                    Sample after = next(output, screen);
+                    if (after == null) {
+                        return;
+                    }
+                    if (screen != null) {
+                        screen.show(new Rates(before, after));
+                    } else {
+                        print(output, new Rates(before, after), shown == 0);
+                    }
+                    before = after;
                 }
-                show(output, new Rates(before, after));
-                before = after;
             }
         } finally {
             disconnect();
         }
+    }
+
+    /** Returns the screen to draw on; null if the output is not a terminal, or the picture is for a file or a program. */
+    private @Nullable LiveScreen screen() throws IOException {
+        if (once || json() || !console().showsProgress()) {
+            return null;
+        }
+        // Native signals would leave Ctrl-C to the system, which runs no shutdown hook. The probe for characters that are
+        // drawn together would ask terminals that may not reply.
+        Terminal terminal = TerminalBuilder.builder()
+                .systemOutput(TerminalBuilder.SystemOutput.SysOut)
+                .provider(TerminalBuilder.PROP_PROVIDER_EXEC)
+                .nativeSignals(false)
+                .graphemeCluster(false)
+                .dumb(true)
+                .build();
+        if (terminal.getType().startsWith(Terminal.TYPE_DUMB)) {
+            terminal.close();
+            return null;
+        }
+        return new LiveScreen(terminal, clients);
     }
 
     private Sample sample() throws IOException {
@@ -101,19 +128,28 @@ final class TopCommand extends ClientCommand {
         return Sample.take(connection);
     }
 
-    /** Returns the next sample, after an interval or once the server is reachable again. */
-    private Sample next(Output output) throws IOException {
+    /**
+     * Returns the next sample, after an interval or once the server is reachable again; null once the user wants to
+     * quit.
+     */
+    private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
         String told = "";
         while (true) {
-            pause();
+            if (screen == null) {
+                pause(interval);
+            } else if (!screen.obeyKeys(interval)) {
+                return null;
+            }
             try {
                 return sample();
             } catch (ServerConnection.LostException lost) {
                 disconnect();
-                String message = String.valueOf(lost.getMessage());
-                if (!message.equals(told)) {
+                String message = lost.getMessage() + "; waiting for it";
+                if (screen != null) {
+                    screen.showProblem(message);
+                } else if (!message.equals(told)) {
                     output.flush();
-                    tell(message + "; waiting for it");
+                    tell(message);
                 }
                 told = message;
             }
@@ -127,35 +163,18 @@ final class TopCommand extends ClientCommand {
         }
     }
 
-    private void pause() throws IOException {
-        try {
-            Thread.sleep(interval.toMillis());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", stop);
-        }
-    }
-
-    private void show(Output output, Rates rates) throws IOException {
+    private void print(Output output, Rates rates, boolean first) throws IOException {
         if (json()) {
             output.object(fields -> write(fields, rates));
-        } else if (console().showsProgress()) {
-            draw(output, Screen.lines(rates, clients));
         } else {
-            for (String line : Screen.lines(rates, clients)) {
-                output.line(DocumentName.printable(line));
+            if (!first) {
+                output.line("");
+            }
+            for (AttributedString line : Screen.lines(rates, clients, Order.RATE)) {
+                output.line(line.toString());
             }
         }
         output.flush();
-    }
-
-    /** Redraws the previous screen line by line, so that it does not flicker. */
-    private static void draw(Output output, List<String> lines) throws IOException {
-        StringBuilder picture = new StringBuilder(HOME);
-        for (String line : lines) {
-            picture.append(DocumentName.printable(line)).append(ERASE_LINE).append('\n');
-        }
-        output.line(picture.append(ERASE_BELOW).toString());
     }
 
     private void write(JsonGenerator json, Rates rates) throws IOException {
@@ -167,7 +186,7 @@ final class TopCommand extends ClientCommand {
         rate(json, "forcesPerSecond", rates.perSecond("log_forces"));
         rate(json, "logBytesPerSecond", rates.perSecond("log_bytes"));
         json.writeArrayFieldStart("busiestClients");
-        for (Busy busy : rates.busiest(clients)) {
+        for (Busy busy : rates.first(clients, Order.RATE)) {
             json.writeStartObject();
             json.writeStringField("address", busy.client().address());
             json.writeStringField("user", busy.client().user());

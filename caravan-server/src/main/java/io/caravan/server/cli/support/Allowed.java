@@ -34,7 +34,7 @@ final class Allowed {
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
-                                    + " refusals failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
+                                    + " bookkeeping_writes refusals failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
                                     + " maxclients loading disk_free_bytes disk_total_bytes log_forces log_bytes"
                                     + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"
                                     + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
@@ -43,7 +43,7 @@ final class Allowed {
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
                                     + " groups store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
-                                    + " cluster_behind_entries cluster_log_entries documents lists spaces"
+                                    + " cluster_behind_entries cluster_log_entries documents values lists spaces"
                                     + " spaces_refused_sizes spaces_refused_quotas spaces_refused_rates"
                                     + " spaces_retired_values spaces_less_durable")
                             .split(" ")),

@@ -373,9 +373,49 @@ class ClientCommandsTest {
     }
 
     @Test
+    void statBeginsWithWhatMattersFirst() {
+        run("append", "d", "a", "b");
+        run("trim", "d", "--to", "1");
+        assertThat(run("stat").out().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).matches("state        ok, up [0-9]+s, durability none, version .*"),
+                        line -> assertThat(line).isEqualTo("documents    1"),
+                        line -> assertThat(line)
+                                .matches(
+                                        "values       1, [0-9]+ B in the log and the heap; 2 appended since the start"),
+                        line -> assertThat(line)
+                                .isEqualTo("writes       0.0 appends, 0.0 trims, 0.0 deletes each second"),
+                        line -> assertThat(line).matches("reads        0.0 each second, [0-9]+ since the start"),
+                        line -> assertThat(line)
+                                .matches("log          .* since the last checkpoint, to replay after a crash"),
+                        line -> assertThat(line).matches("heap         .* of .* \\([0-9]+%\\) free, largest hole .*"),
+                        line -> assertThat(line).matches("disk         .* of .* \\([0-9]+%\\) free"),
+                        line -> assertThat(line).matches("JVM heap     .* of .* \\([0-9]+%\\) used"),
+                        line -> assertThat(line).isEqualTo("archive      none"),
+                        line -> assertThat(line).isEqualTo("cluster      none"))
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    }
+
+    @Test
+    void statOmitsWhatAUserOrAFollowerHasNot() {
+        String follower = "# Server\r\ncaravan_version:1\r\nuptime_in_seconds:9\r\n# Cluster\r\ncluster_enabled:1\r\n"
+                + "cluster_slots:0-16383\r\ncluster_role:follower\r\ncluster_leader:n1:7000\r\n"
+                + "cluster_behind_entries:3\r\n";
+        ServerInfo info = ServerInfo.parse(follower);
+        assertThat(new Summary(info).lines(info, 1))
+                .containsExactly(
+                        "state        up 9s, version 1",
+                        "cluster      follower of slots 0-16383, behind by 3 of the log, the leader is n1:7000");
+        ServerInfo full =
+                ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_trouble:no space\r\n");
+        assertThat(new Summary(full).lines(full, 1))
+                .containsExactly("state        full, IT TAKES NO WRITES: no space, up 0s, version 1");
+    }
+
+    @Test
     void statTellsOfTheServer() throws IOException {
         run("append", "d", "a");
-        assertThat(run("stat").out()).contains("# Server\n", "\ndurability: none\n", "\ndocuments: 1\n");
+        assertThat(run("stat", "--all").out()).contains("# Server\n", "\ndurability: none\n", "\ndocuments: 1\n");
         Map<String, Object> sections = json("stat", "--output", "json").get(0);
         assertThat(sections.get("keyspace")).asString().contains("documents=1");
         assertThat(sections.get("server")).asString().contains("redis_version=7.0.0");
@@ -392,6 +432,7 @@ class ClientCommandsTest {
             get d --output xml          | expected one of
             tail d --from then          | is neither a sequence nor now
             trim d                      | --to
+            stat d --all                | NAME and --all exclude each other
             trim d --to 1 --keep 1      | mutually exclusive
             rm                          | NAME
             ls --limit 0                | --limit must be 1 or more

@@ -24,11 +24,11 @@ public final class CommandRun {
     private int exitCode = -1;
 
     private CommandRun(Map<String, String> environment, byte[] in) {
-        this(environment, new ByteArrayInputStream(in));
+        this(environment, new ByteArrayInputStream(in), false);
     }
 
-    private CommandRun(Map<String, String> environment, InputStream in) {
-        console = new Console(in, out, environment, false);
+    private CommandRun(Map<String, String> environment, InputStream in, boolean terminal) {
+        console = new Console(in, out, environment, terminal);
     }
 
     /** A run to come. */
@@ -38,7 +38,12 @@ public final class CommandRun {
 
     /** A run to come, whose input may take its time. */
     public static CommandRun with(InputStream in) {
-        return new CommandRun(Map.of(), in);
+        return new CommandRun(Map.of(), in, false);
+    }
+
+    /** A run to come, on a terminal. */
+    public static CommandRun onTerminal() {
+        return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
 
     public static CommandRun of(ServedStore served, String... words) {

@@ -117,7 +117,7 @@ class HelpTest {
                 .results()
                 .collect(Collectors.toMap(found -> found.group(1), found -> section(document, found.end())));
         assertThat(sections.keySet()).containsExactlyInAnyOrderElementsOf(COMMANDS);
-        Set<String> common = options(command("stat"));
+        Set<String> common = options(command("rm"));
         assertThat(named(section(document, document.indexOf("## Common options") + 3)))
                 .containsExactlyElementsOf(common);
         for (String name : COMMANDS) {

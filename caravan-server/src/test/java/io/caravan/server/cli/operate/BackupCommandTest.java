@@ -130,7 +130,7 @@ class BackupCommandTest {
                 assertThat(other.call("CLIENT", "KILL", "TYPE", "normal")).isEqualTo(":2");
             }
             fails(command.get(), "the connection to " + address + " was lost: ");
-            assertThat(command.get().err()).contains("the backup may go on: 'caravan stat' says so");
+            assertThat(command.get().err()).contains("the backup may go on: 'caravan stat --all' says so");
             mayCopy.countDown();
             Eventually.await("the backup is whole", () -> Files.exists(directory.resolve("monday")));
         });

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.cli.operate.Sample.Client;
 import java.io.IOException;
 import java.util.List;
@@ -35,28 +36,31 @@ class TopCommandTest {
         Rates rates = new Rates(
                 sample(0, "", client(1, 1_000), client(2, 10)),
                 sample(10, "", client(1, 1_010), client(2, 60), client(3, 30)));
-        assertThat(rates.busiest(2))
+        assertThat(rates.first(2, Order.RATE))
                 .extracting(busy -> busy.client().id() + ":" + busy.commandsPerSecond())
                 .containsExactly("2:5.0", "3:3.0");
+        assertThat(rates.first(2, Order.ALL))
+                .extracting(busy -> busy.client().id())
+                .containsExactly(1L, 2L);
     }
 
     @Test
     void aStoreThatTakesNoWritesIsSaidInTheSecondLine() {
         Sample failed = sample(1, "store_state:failed\r\nstore_trouble:disk gone\r\n");
-        assertThat(Screen.lines(new Rates(failed, failed), 5).get(1))
+        assertThat(Screen.lines(new Rates(failed, failed), 5, Order.RATE).get(1).toString())
                 .isEqualTo("THE STORE IS FAILED, IT TAKES NO WRITES: disk gone");
     }
 
     @Test
     void onePictureOfARealServerIsPrinted() throws IOException {
         try (ServedStore served = new ServedStore()) {
-            CommandRun.of(served, "append", "a", "x", "y");
+            CommandRun.of(served, "append", "a", "x", "y", "z");
             CommandRun top = CommandRun.of(served, "top", "--once", "--interval", "100ms");
             assertThat(top.err()).isEmpty();
             assertThat(top.exitCode()).isZero();
             assertThat(top.out())
                     .contains("1 document", "each second", "acknowledged", "checkpoints", "disk ")
-                    .containsPattern("appends +0\\.0 +[0-9]")
+                    .containsPattern("appends +0\\.0 +3\n")
                     .doesNotContain("\u001b");
             assertThat(top.out().lines()).allMatch(line -> line.length() <= 100);
         }

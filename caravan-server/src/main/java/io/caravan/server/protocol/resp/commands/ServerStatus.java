@@ -194,6 +194,7 @@ public final class ServerStatus {
                 "reads", documents.reads(),
                 "trims", stats.trims(),
                 "deletes", stats.deletes(),
+                "bookkeeping_writes", stats.bookkeepingWrites(),
                 "refusals", stats.refusals(),
                 "failures", stats.failures(),
                 "memory_used_bytes", memory.totalMemory() - memory.freeMemory(),
@@ -291,7 +292,7 @@ public final class ServerStatus {
 
     private Map<String, Object> keyspace(StoreStats stats) {
         long count = documents.documents();
-        Map<String, Object> fields = ordered("documents", count, "lists", stats.lists());
+        Map<String, Object> fields = ordered("documents", count, "values", stats.values(), "lists", stats.lists());
         if (count > 0) {
             fields.put("db0", "keys=" + count + ",expires=0,avg_ttl=0");
         }

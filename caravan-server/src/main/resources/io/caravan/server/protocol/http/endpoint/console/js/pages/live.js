@@ -136,7 +136,7 @@ function figures(stats) {
       ${tile('Documents', count(stats.documents), stats.tailedDocuments ? `${count(stats.tailedDocuments)} followed` : '')}
       ${tile('Appends', now ? short(now.appends) + '/s' : '–', count(store.appends) + ' since the start')}
       ${tile('Ack, p99', store.recentAckNanos.count ? nanos(store.recentAckNanos.p99) : 'idle', 'last seconds')}
-      ${tile('Values', bytes(store.heap.usedBytes), `in ${bytes(store.heap.totalBytes)} of heap`)}
+      ${tile('Values', bytes(store.heap.usedBytes), 'in the log and the heap')}
       ${tile('Checkpoints', count(store.checkpoints), store.checkpoints ? 'last took ' + nanos(store.lastCheckpointNanos) : '')}
       ${tile('Refused, failed', `${count(store.refusals)}, ${count(store.failures)}`, 'writes; store')}
     </dl>

@@ -1,0 +1,161 @@
+package io.caravan.server.cli.operate;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.operate.Rates.Order;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jline.terminal.Attributes;
+import org.jline.terminal.Size;
+import org.jline.terminal.Terminal;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStyle;
+import org.jline.utils.ClosedException;
+import org.jline.utils.Display;
+import org.jline.utils.NonBlockingReader;
+import org.jspecify.annotations.Nullable;
+
+/** Draws the lines of {@link Screen} in place on a terminal of any size, and obeys keys. For one thread. */
+final class LiveScreen implements AutoCloseable {
+    /** The size of a terminal that does not know its own. */
+    private static final Size USUAL = new Size(80, 24);
+
+    private final Terminal terminal;
+    private final Display display;
+    private final int clients;
+    private Size size = new Size(0, 0);
+    private Order order = Order.RATE;
+    private boolean paused;
+    private String problem = "";
+    private @Nullable Rates rates;
+
+    /**
+     * Takes over a terminal, until {@link #close}.
+     *
+     * @param clients the number of clients to show
+     */
+    LiveScreen(Terminal terminal, int clients) {
+        this.terminal = terminal;
+        this.clients = clients;
+        terminal.enterRawMode();
+        // Ctrl-C ends the process even while it waits for the server. JLine's shutdown hook then restores the terminal.
+        Attributes attributes = terminal.getAttributes();
+        attributes.setLocalFlag(Attributes.LocalFlag.ISIG, true);
+        terminal.setAttributes(attributes);
+        display = new Display(terminal, true);
+        draw();
+    }
+
+    /** Shows the latest rates, unless the screen is paused. */
+    void show(Rates latest) {
+        problem = "";
+        if (!paused) {
+            rates = latest;
+        }
+        draw();
+    }
+
+    /** Shows a problem until the next rates are shown. */
+    void showProblem(String message) {
+        problem = message;
+        draw();
+    }
+
+    /** Obeys keys for some time. Returns false once the user wants to quit. */
+    boolean obeyKeys(Duration time) throws IOException {
+        long endNanos = System.nanoTime() + time.toNanos();
+        long leftNanos = time.toNanos();
+        while (leftNanos > 0) {
+            int key = read(leftNanos);
+            switch (key) {
+                case 'q', 'Q', NonBlockingReader.EOF -> {
+                    return false;
+                }
+                case 's', 'S' -> order = order.next();
+                case 'p', 'P', ' ' -> paused = !paused;
+                default -> {
+                    // The time is up, or the key has no meaning.
+                }
+            }
+            if (key != NonBlockingReader.READ_EXPIRED) {
+                draw();
+            }
+            leftNanos = endNanos - System.nanoTime();
+        }
+        return true;
+    }
+
+    private int read(long waitNanos) throws IOException {
+        try {
+            // A timeout of 0 would be none.
+            return terminal.reader().read(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waitNanos)));
+        } catch (ClosedException | InterruptedIOException ending) {
+            // The process ends, so JLine has closed the terminal.
+            return NonBlockingReader.EOF;
+        }
+    }
+
+    private void draw() {
+        Size now = terminal.getSize();
+        now = now.getRows() > 0 && now.getColumns() > 0 ? now : USUAL;
+        if (!now.equals(size)) {
+            size = now;
+            display.resize(size);
+            display.clear();
+        }
+        List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, clients, order);
+        List<AttributedString> picture = fit(lines, footer(), size);
+        // A prompt that follows the picture begins below it.
+        display.update(picture, size.cursorPos(Math.min(picture.size(), size.getRows() - 1), 0));
+    }
+
+    private List<AttributedString> footer() {
+        List<AttributedString> footer = new ArrayList<>();
+        if (!problem.isEmpty()) {
+            footer.add(new AttributedString(DocumentName.printable(problem), Screen.ALARM));
+        }
+        footer.add(new AttributedString(
+                "q quits, p " + (paused ? "GOES ON" : "pauses") + ", s sorts, now by " + order.column(),
+                AttributedStyle.INVERSE));
+        return footer;
+    }
+
+    /**
+     * Returns the lines and the footer that fit, with a row to spare for the cursor. If there are too few rows, empty
+     * lines are omitted first, then the last lines.
+     */
+    static List<AttributedString> fit(List<AttributedString> lines, List<AttributedString> footer, Size size) {
+        int rows = Math.max(1, size.getRows() - 1);
+        int room = Math.max(0, rows - footer.size());
+        List<AttributedString> fitting = new ArrayList<>(lines);
+        if (fitting.size() > room) {
+            fitting.removeIf(line -> line.length() == 0);
+        }
+        fitting = new ArrayList<>(fitting.subList(0, Math.min(room, fitting.size())));
+        fitting.addAll(footer.subList(Math.max(0, footer.size() - rows), footer.size()));
+        fitting.replaceAll(line -> cut(line, size.getColumns()));
+        return fitting;
+    }
+
+    /** Cuts a line that is too long after its last part that fits, so that no number is shown without its end. */
+    private static AttributedString cut(AttributedString line, int columns) {
+        if (line.columnLength() <= columns) {
+            return line;
+        }
+        AttributedString fitting = line.columnSubSequence(0, columns);
+        String rest = line.toString().substring(fitting.length());
+        // A part may end exactly at the edge.
+        String text = fitting + rest.substring(0, Math.min(2, rest.length()));
+        int end = Math.max(text.lastIndexOf("  "), Math.max(text.lastIndexOf(", "), text.lastIndexOf("; ")));
+        return end > 0 ? fitting.subSequence(0, end) : fitting;
+    }
+
+    /** Leaves the picture, and gives the terminal back as it was. */
+    @Override
+    public void close() throws IOException {
+        terminal.close();
+    }
+}
