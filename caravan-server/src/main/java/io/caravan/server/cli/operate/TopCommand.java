@@ -105,7 +105,8 @@ final class TopCommand extends ClientCommand {
         if (once || json() || !console().showsProgress()) {
             return null;
         }
-        // Native signals would leave Ctrl-C to the system, which runs no shutdown hook. The probe for characters that are
+        // Native signals would leave Ctrl-C to the system, which runs no shutdown hook. The probe for characters that
+        // are
         // drawn together would ask terminals that may not reply.
         Terminal terminal = TerminalBuilder.builder()
                 .systemOutput(TerminalBuilder.SystemOutput.SysOut)
