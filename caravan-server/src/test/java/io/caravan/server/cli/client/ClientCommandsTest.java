@@ -168,7 +168,10 @@ class ClientCommandsTest {
         }
         CommandRun refused = run("append", "j", "no JSON");
         assertThat(refused.exitCode()).isOne();
-        assertThat(refused.err()).startsWith("caravan: ").contains("takes only JSON").doesNotContain("transaction");
+        assertThat(refused.err())
+                .startsWith("caravan: ")
+                .contains("takes only JSON")
+                .doesNotContain("transaction");
     }
 
     @Test
