@@ -92,7 +92,7 @@ const CHARTS = [
   spec('Log written a second', bytes, line('written', 'bytes', '--c1', true)),
   spec('Log since the checkpoint', bytes, line('log', 'a recovery would replay', '--c1', true)),
   spec('Connections', short, line('resp', 'RESP', '--c1'), line('http', 'HTTP', '--c2')),
-  spec('Space of values', bytes, line('used', 'used', '--c1', true), line('total', 'files of the heap', '--c2')),
+  spec('Space of values', bytes, line('used', 'in the log and the heap', '--c1', true), line('total', 'files of the heap', '--c2')),
 ];
 
 function chart(each) {
