@@ -50,7 +50,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = VersionProvider.class)
 public final class Main {
 
-    /** What other programs call options for addresses, or for parts of them. */
+    /** Names that other programs give to options for addresses or for parts of addresses. */
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 
