@@ -3,7 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Preparation;
 import io.caravan.server.document.Preparation.UnpreparedException;
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
@@ -47,7 +47,7 @@ final class CommandRunner {
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
-    private final AnswerMemory answers;
+    private final ConnectionMemory memory;
     private final DocumentService documents;
     private final Runnable progress;
     private final RespLimits limits;
@@ -78,7 +78,7 @@ final class CommandRunner {
         this.channel = channel;
         this.session = session;
         this.replies = replies;
-        this.answers = replies.answers();
+        this.memory = replies.memory();
         this.documents = protocol.documents();
         this.progress = progress;
         this.limits = protocol.limits();
@@ -173,7 +173,7 @@ final class CommandRunner {
     private void goOnReading(ReadBatch paused) {
         if (paused.finished()) {
             batch = null;
-        } else if (answersAreTaken() && answers.roomOrWake()) {
+        } else if (answersAreTaken() && memory.room()) {
             batchPaused = false;
             paused.start();
         }
@@ -181,7 +181,7 @@ final class CommandRunner {
 
     /** Whether the client reads its replies, and their memory has space for more. */
     private boolean answersAreTaken() {
-        return channel.isWritable() && !replies.full() && answers.mayAnswer();
+        return channel.isWritable() && !memory.full() && memory.mayAnswer(0);
     }
 
     /**
@@ -189,7 +189,7 @@ final class CommandRunner {
      * large. Writes do not, so that no slow reader stops them.
      */
     private boolean answerHasRoom() {
-        return answers.room() || nextRead() == null || answers.roomOrWake();
+        return memory.room() || nextRead() == null;
     }
 
     private void runNext() {

@@ -5,10 +5,9 @@ import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
-import io.caravan.server.net.InFlight;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -39,7 +38,6 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Placement;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
-import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
@@ -71,7 +69,7 @@ public final class RespProtocol implements WireProtocol {
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
     private final Placement placement;
-    private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
+    private final Map<EventLoop, ReplyQueue.Inbox> inboxes = new ConcurrentHashMap<>();
 
     /**
      * Creates the protocol for these documents.
@@ -128,8 +126,8 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
-        RespHandler handler = new RespHandler(channel, this, inFlight, answers);
+    public Connection connect(Channel channel, ConnectionMemory memory) {
+        RespHandler handler = new RespHandler(channel, this, memory);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
     }
@@ -179,8 +177,8 @@ public final class RespProtocol implements WireProtocol {
         return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
     }
 
-    CompletionInbox inbox(EventLoop loop) {
-        return inboxes.computeIfAbsent(loop, CompletionInbox::new);
+    ReplyQueue.Inbox inbox(EventLoop loop) {
+        return inboxes.computeIfAbsent(loop, ReplyQueue.Inbox::new);
     }
 
     /** Returns a session for a new connection; other clients can see it until {@link #forget}. */

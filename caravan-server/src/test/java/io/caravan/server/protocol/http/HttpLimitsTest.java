@@ -11,14 +11,12 @@ import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
-import io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -147,30 +145,6 @@ class HttpLimitsTest {
         try (Socket socket = connect()) {
             assertAnswered(socket);
             assertThat(rest(socket)).isNotNull();
-        }
-    }
-
-    /** How long each connection to this port may be idle, by its pipeline; empty for those that may be for ever. */
-    private List<Long> idleMillis(InetSocketAddress port) {
-        return fixture.server.network().connections().stream()
-                .filter(channel -> channel.localAddress().equals(port))
-                .flatMap(channel -> channel.pipeline().toMap().values().stream())
-                .filter(IdleStateHandler.class::isInstance)
-                .map(handler -> ((IdleStateHandler) handler).getAllIdleTimeInMillis())
-                .filter(millis -> millis > 0)
-                .toList();
-    }
-
-    @Test
-    void whenNothingIsConfiguredHttpIsClosedAfterTwoMinutesAndRespNever() throws IOException {
-        start(10, LONG, null);
-        try (Socket http = connect();
-                RespClient resp = fixture.connect()) {
-            assertAnswered(http);
-            assertThat(resp.call("PING")).isEqualTo("+PONG");
-            assertThat(idleMillis(fixture.server.httpAddress()))
-                    .containsExactly(Duration.ofMinutes(2).toMillis());
-            assertThat(idleMillis(fixture.server.respAddress())).isEmpty();
         }
     }
 

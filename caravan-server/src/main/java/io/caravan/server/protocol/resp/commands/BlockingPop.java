@@ -146,7 +146,7 @@ final class BlockingPop implements Reading {
         for (DocumentName name : names) {
             bytes += PLACE_BYTES + name.toBytes().length;
         }
-        if (!session.waits().take(bytes)) {
+        if (!session.memory().takeWait(bytes)) {
             throw new CommandException("ERR this connection, or all of them, wait for as many names as the server has"
                     + " memory for; try again later, or ask for fewer");
         }
@@ -154,7 +154,7 @@ final class BlockingPop implements Reading {
         try {
             queues.join(names, waiter);
         } catch (CommandException refused) {
-            session.waits().give(bytes);
+            session.memory().giveWait(bytes);
             throw refused;
         }
     }
@@ -304,7 +304,7 @@ final class BlockingPop implements Reading {
             closeTails();
         }
         queues.leave(names, waiter);
-        session.waits().give(placesBytes);
+        session.memory().giveWait(placesBytes);
         if (scheduled && !loop.inEventLoop()) {
             loop.execute(this::forgetEnding);
         }

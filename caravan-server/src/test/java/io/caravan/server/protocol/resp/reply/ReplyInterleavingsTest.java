@@ -28,16 +28,16 @@ class ReplyInterleavingsTest {
     /** What must not be wrong, wrong on purpose. */
     enum Sabotage {
         FORGET_WHAT_OTHERS_PUSH_MEANWHILE(
-                "CompletionInbox",
-                "        } while (!top.compareAndSet(below, reply));",
-                "        } while (false);\n        top.set(reply);"),
+                "ReplyQueue",
+                "            } while (!top.compareAndSet(below, reply));",
+                "            } while (false);\n            top.set(reply);"),
         TAKE_ANY_THREAD_FOR_THE_LOOP(
                 "ReplyQueue",
-                "if (inbox.inEventLoop() && inProgress.getAsBoolean()) {",
+                "if (inbox.loop.inEventLoop() && inProgress.getAsBoolean()) {",
                 "if (inProgress.getAsBoolean()) {"),
         WRITE_A_REPLY_THAT_HAS_NOT_COME(
                 "ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
-        KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            hold(-head.heldBytes());\n", ""),
+        KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         ANSWER_WHAT_IS_ABANDONED(
                 "PendingReply",
                 "observer.abandoned();",
@@ -52,7 +52,7 @@ class ReplyInterleavingsTest {
 
     private Exploration exploration(List<SourceEdit> edits) throws Exception {
         return new Exploration(
-                ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class, CompletionInbox.class);
+                ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class, ReplyQueue.Inbox.class);
     }
 
     @Test
