@@ -282,7 +282,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /** Whether the replies of all connections have space; if not, the action of {@link #onRoom} runs when they have. */
     public boolean room() {
-        return !budget.spent() || budget.roomOrWakes(this);
+        return budget.hasReplyRoom(this);
     }
 
     /** Whether a reply or message of this size may be created: there is space, or the connection holds little with it. */

@@ -38,7 +38,10 @@ final class Deadlines {
     /** Watches a connection until it has closed; {@code idle} is its maximum idle time, of which zero means forever. */
     void watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
         Set<Watch> all = watches.computeIfAbsent(channel.eventLoop(), this::begin);
-        Watch watch = new Watch(channel, memory, connection, idle);
+        Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
+        Clock request = new Clock(limits.requestTimeout());
+        Watch watch =
+                new Watch(channel, memory, connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
         all.add(watch);
         channel.closeFuture().addListener(closed -> all.remove(watch));
     }
@@ -50,22 +53,9 @@ final class Deadlines {
         return all;
     }
 
-    private final class Watch {
-        private final Channel channel;
-        private final ConnectionMemory memory;
-        private final Connection connection;
-        private final Clock request = new Clock(limits.requestTimeout());
-        private final Clock stall = new Clock(limits.stallTimeout());
-        private final Clock idle;
-
-        Watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
-            this.channel = channel;
-            this.memory = memory;
-            this.connection = connection;
-            this.idle = new Clock(idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle);
-        }
-
-        private void look() {
+    private record Watch(
+            Channel channel, ConnectionMemory memory, Connection connection, Clock request, Clock stall, Clock idle) {
+        void look() {
             try {
                 closeIfLate();
             } catch (Throwable broken) {
@@ -84,10 +74,7 @@ final class Deadlines {
                 connection.requestTimedOut();
             }
             if (stall.over(unsent ? progress(output) : 0, unsent, true)) {
-                LOG.warn(
-                        "closing {}: it has taken nothing of an answer for {}",
-                        channel.remoteAddress(),
-                        limits.stallTimeout());
+                LOG.warn("closing {}: it has taken nothing of an answer for {}", channel.remoteAddress(), stall.limit);
                 channel.close();
             }
             if (idle.over(memory.transfers(), connection.idle(), true)) {
@@ -105,12 +92,12 @@ final class Deadlines {
 
     /** The time for which a state has lasted unchanged, as far as the looks show; never more than the actual time. */
     private final class Clock {
-        private final long limitNanos;
+        private final Duration limit;
         private long state = Long.MIN_VALUE;
         private long nanos;
 
         Clock(Duration limit) {
-            this.limitNanos = limit.toNanos();
+            this.limit = limit;
         }
 
         /** Adds the time since the last look if it {@code counts}; returns whether the limit has been reached. */
@@ -121,7 +108,7 @@ final class Deadlines {
             } else if (counts) {
                 nanos += lookNanos;
             }
-            boolean over = nanos >= limitNanos;
+            boolean over = nanos >= limit.toNanos();
             if (over) {
                 nanos = 0;
             }

@@ -170,7 +170,10 @@ final class MemoryBudget {
         }
         synchronized (this) {
             if (excepted == connection) {
-                excepted = readers.keySet().stream().filter(readers::get).findFirst().orElse(null);
+                excepted = readers.keySet().stream()
+                        .filter(readers::get)
+                        .findFirst()
+                        .orElse(null);
                 if (excepted != null) {
                     readers.remove(excepted);
                     excepted.wake();
@@ -199,13 +202,12 @@ final class MemoryBudget {
         }
     }
 
-    /** Whether the replies are at their limit, and no eighth of it has become free since. */
-    boolean spent() {
-        return spent;
+    /** Whether replies have space; if not, the connection is woken when they have. */
+    boolean hasReplyRoom(ConnectionMemory connection) {
+        return !spent || hasReplyRoomOrWakes(connection);
     }
 
-    /** Whether replies have space; if not, the connection is woken when they have. */
-    synchronized boolean roomOrWakes(ConnectionMemory connection) {
+    private synchronized boolean hasReplyRoomOrWakes(ConnectionMemory connection) {
         if (spent && connections.contains(connection)) {
             answerers.add(connection);
         }

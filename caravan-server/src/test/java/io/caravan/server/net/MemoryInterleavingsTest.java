@@ -36,16 +36,8 @@ class MemoryInterleavingsTest {
                 "private boolean admitsOrWakes("),
         DO_NOT_SETTLE_WHEN_THE_CONNECTION_ENDS(
                 RequestInterleavings.class, "MemoryBudget", "        settled(connection);\n", ""),
-        WAIT_FOR_ROOM_WITHOUT_THE_LOCK(
-                AnswerInterleavings.class,
-                "MemoryBudget",
-                "synchronized boolean roomOrWakes(ConnectionMemory connection) {\n        if (spent &&",
-                "boolean roomOrWakes(ConnectionMemory connection) {\n        if (true &&"),
-        STAY_SPENT_THOUGH_ALL_IS_FREE(
-                AnswerInterleavings.class,
-                "MemoryBudget",
-                "        if (spent && replyBytes.get() <= repliesFreeBytes) {",
-                "        else if (spent && replyBytes.get() <= repliesFreeBytes) {"),
+        DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
+                AnswerInterleavings.class, "MemoryBudget", "        return !spent;\n", "        return false;\n"),
         GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "ConnectionMemory", """
                     public synchronized void holdReply(long bytes) {
                         if (!closed) {
@@ -72,8 +64,7 @@ class MemoryInterleavingsTest {
     }
 
     private Exploration exploration(Class<?> program, List<SourceEdit> edits) throws Exception {
-        return new Exploration(
-                program, edits, folder, ConnectionMemory.class, MemoryBudget.class);
+        return new Exploration(program, edits, folder, ConnectionMemory.class, MemoryBudget.class);
     }
 
     @Test

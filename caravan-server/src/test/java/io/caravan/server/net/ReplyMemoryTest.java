@@ -18,8 +18,8 @@ class ReplyMemoryTest {
     private static final long PATIENCE_SECONDS = MemoryBudget.REPLY_PATIENCE.toSeconds();
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final MemoryBudget budget = new MemoryBudget(
-            TestLimits.of(1, LIMIT, LIMIT, Duration.ofSeconds(15), Duration.ZERO), timer.eventLoop());
+    private final MemoryBudget budget =
+            new MemoryBudget(TestLimits.of(1, LIMIT, LIMIT, Duration.ofSeconds(15), Duration.ZERO), timer.eventLoop());
     private final Client first = new Client();
     private final Client second = new Client();
 

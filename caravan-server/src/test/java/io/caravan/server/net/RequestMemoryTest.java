@@ -15,8 +15,8 @@ class RequestMemoryTest {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final MemoryBudget budget =
-            new MemoryBudget(TestLimits.of(1, LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
+    private final MemoryBudget budget = new MemoryBudget(
+            TestLimits.of(1, LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
 
     /** A connection whose requests are answered as soon as they have come whole. */
     private final class Client {

@@ -102,13 +102,11 @@ final class CommandRunner {
      * it, which changes the limits of the next request.
      */
     boolean mustWait() {
-        return awaitingRoom
-                || turnOver
-                || awaitingDocument()
-                || !waiting.isEmpty() && session.stranger()
-                || waiting.size() >= MAX_WAITING
-                || replies.size() >= limits.maxPending()
-                || !answersAreTaken();
+        return turnOver || !waiting.isEmpty() && session.stranger() || waiting.size() >= MAX_WAITING || !mayRun();
+    }
+
+    private boolean mayRun() {
+        return !awaitingRoom && !awaitingDocument() && replies.size() < limits.maxPending() && answersAreTaken();
     }
 
     /** Whether every request so far has run and its reply has been written. */
@@ -149,14 +147,7 @@ final class CommandRunner {
         if (reads != null && batchPaused) {
             goOnReading(reads);
         }
-        while (batch == null
-                && !awaitingRoom
-                && !awaitingDocument()
-                && replies.size() < limits.maxPending()
-                && answersAreTaken()
-                && !waiting.isEmpty()
-                && answerHasRoom()
-                && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && answerHasRoom() && inTurn()) {
             runNext();
         }
     }

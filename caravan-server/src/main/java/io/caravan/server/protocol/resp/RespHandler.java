@@ -58,8 +58,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.channel = channel;
         this.protocol = protocol;
         this.session = protocol.newSession(channel);
-        this.replies =
-                new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), memory, this::progress, () -> inProgress);
+        this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
         protocol.listening(session, channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), new Intake());

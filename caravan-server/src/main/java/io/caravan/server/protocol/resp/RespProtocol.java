@@ -43,7 +43,6 @@ import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -52,7 +51,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +67,6 @@ public final class RespProtocol implements WireProtocol {
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
     private final Placement placement;
-    private final Map<EventLoop, ReplyQueue.Inbox> inboxes = new ConcurrentHashMap<>();
 
     /**
      * Creates the protocol for these documents.
@@ -175,10 +172,6 @@ public final class RespProtocol implements WireProtocol {
     Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         Reply.Error refusal = CommandGate.refuse(session, spec, command);
         return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
-    }
-
-    ReplyQueue.Inbox inbox(EventLoop loop) {
-        return inboxes.computeIfAbsent(loop, ReplyQueue.Inbox::new);
     }
 
     /** Returns a session for a new connection; other clients can see it until {@link #forget}. */

@@ -177,7 +177,7 @@ class SlowReaderTest extends RespTestBase {
                 readers::add,
                 Authenticator.open(),
                 metrics);
-        ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {}, () -> true);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
         CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
         own.onRoom(() -> {
             runner.endTurn();

@@ -215,20 +215,13 @@ public final class Exchange {
         }
     }
 
-    /** The same, and counts the memory of a part of the response until the action has run. */
+    /** The same, and counts the memory of a part of the response until the action begins, which writes or drops it. */
     public void onLoop(ByteBuf part, Runnable action) {
-        if (loop().inEventLoop()) {
-            action.run();
-            return;
-        }
         int bytes = part.capacity();
         memory().holdReply(bytes);
-        loop().execute(() -> {
-            try {
-                action.run();
-            } finally {
-                memory().holdReply(-bytes);
-            }
+        onLoop(() -> {
+            memory().holdReply(-bytes);
+            action.run();
         });
     }
 

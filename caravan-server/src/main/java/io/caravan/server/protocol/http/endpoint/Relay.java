@@ -88,41 +88,17 @@ public final class Relay {
 
     private record Way(EventLoop loop, ClusterHost leader) {}
 
-    /** The connections of one event loop to a node. One task looks at all of them while some exist. */
+    /** The connections of one event loop to a node. One task looks at all of them. */
     private static final class Pool {
-        private final EventLoop loop;
         private final Set<Link> busy = new HashSet<>();
         /** Those that have waited longest are first. */
         private final Deque<Idle> idle = new ArrayDeque<>();
 
-        private boolean looking;
-
         Pool(EventLoop loop) {
-            this.loop = loop;
-        }
-
-        void add(Link link) {
-            busy.add(link);
-            lookLater();
-        }
-
-        void add(Idle waiting) {
-            idle.addLast(waiting);
-            lookLater();
-        }
-
-        private void lookLater() {
-            if (!looking) {
-                looking = true;
-                loop.schedule(this::look, LOOK_SECONDS, TimeUnit.SECONDS);
-            }
+            loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
         }
 
         private void look() {
-            looking = false;
-            if (!busy.isEmpty() || !idle.isEmpty()) {
-                lookLater();
-            }
             List.copyOf(busy).forEach(Link::lookAgain);
             long before = System.nanoTime() - IDLE.toNanos();
             while (!idle.isEmpty() && idle.element().sinceNanos - before <= 0) {
@@ -281,7 +257,7 @@ public final class Relay {
 
         @Override
         public void handlerAdded(ChannelHandlerContext context) {
-            pool.add(this);
+            pool.idle.addLast(this);
             // Only a read detects the end of the connection.
             context.read();
         }
@@ -359,7 +335,7 @@ public final class Relay {
                 exchange.onDrain(() -> endLive(context));
             }
             this.context = context;
-            pool.add(this);
+            pool.busy.add(this);
             sent = true;
             context.writeAndFlush(request());
             readOn(context);

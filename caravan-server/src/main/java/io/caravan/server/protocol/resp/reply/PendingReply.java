@@ -12,21 +12,22 @@ import org.jspecify.annotations.Nullable;
  * The place of one reply in the order of its connection's replies. The reply is completed in one call,
  * {@link #complete}, or in chunks, by {@link #add} and {@link #end}.
  *
- * <p>Only the event loop uses the fields, with two exceptions. The completing thread writes {@code reply} and
- * {@code heldBytes} before it passes this object on. {@code nextCompleted} belongs to {@link ReplyQueue.Inbox}.
+ * <p>Only the event loop uses the fields, but the completing thread writes {@code reply} and {@code heldBytes} before it
+ * passes this object on.
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
-    private final Protocol protocol;
+    /** The protocol version that the connection spoke when the request arrived. */
+    final Protocol protocol;
+
     private final Observer observer;
-    private final boolean push;
+    /** Whether it is a message that no request asked for. */
+    final boolean push;
+
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
     private boolean done;
-
-    @Nullable
-    PendingReply nextCompleted;
 
     /** Receives the outcome of a request once, on the event loop. */
     public interface Observer {
@@ -54,21 +55,11 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** Creates a place; {@code push} is true for a message that no request asked for. */
     PendingReply(ReplyQueue queue, Protocol protocol, Observer observer, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
         this.observer = observer;
         this.push = push;
-    }
-
-    boolean isPush() {
-        return push;
-    }
-
-    /** Returns the protocol version that the connection spoke when the request arrived. */
-    Protocol protocol() {
-        return protocol;
     }
 
     /**

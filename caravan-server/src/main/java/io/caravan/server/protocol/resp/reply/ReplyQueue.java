@@ -8,7 +8,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,76 +23,31 @@ public final class ReplyQueue {
     private static final int WRITE_BYTES = 64 * 1024;
 
     private final Channel channel;
-    private final Inbox inbox;
+    private final EventLoop loop;
     private final Runnable progress;
     private final BooleanSupplier inProgress;
     private final ConnectionMemory memory;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
+    /** The replies that other threads, or other work of the loop, have completed. */
+    private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
+    /** Whether a task will take the completed replies. */
+    private final AtomicBoolean delivers = new AtomicBoolean();
 
     private int pushes;
     private @Nullable ByteBuf buffer;
-    /** Whether replies have arrived in {@link Inbox#deliver} that may now be written. */
-    private boolean changed;
-
     private boolean closed;
-
-    /**
-     * Passes replies to one event loop, from other threads or from other work of the loop. One task delivers all replies
-     * that have gathered, because waking the loop costs more than a reply.
-     *
-     * <p>Producers push onto a stack, which the loop takes in one step. Its order does not matter, because each reply
-     * has its place in its queue. The producer that pushes onto the empty stack schedules the task.
-     */
-    public static final class Inbox {
-        private final EventLoop loop;
-        private final AtomicReference<@Nullable PendingReply> top = new AtomicReference<>();
-
-        public Inbox(EventLoop loop) {
-            this.loop = loop;
-        }
-
-        private void add(PendingReply reply) {
-            PendingReply below;
-            do {
-                below = top.get();
-                reply.nextCompleted = below;
-            } while (!top.compareAndSet(below, reply));
-            if (below == null) {
-                loop.execute(this::deliver);
-            }
-        }
-
-        /** Marks every reply as done before it writes any, so that a connection's replies are written together. */
-        private void deliver() {
-            PendingReply all = top.getAndSet(null);
-            for (PendingReply reply = all; reply != null; reply = reply.nextCompleted) {
-                reply.markDone();
-                reply.queue().changed = true;
-            }
-            PendingReply reply = all;
-            while (reply != null) {
-                PendingReply next = reply.nextCompleted;
-                reply.nextCompleted = null;
-                ReplyQueue queue = reply.queue();
-                if (queue.changed) {
-                    queue.changed = false;
-                    queue.progress.run();
-                }
-                reply = next;
-            }
-        }
-    }
 
     /**
      * Creates an empty queue.
      *
+     * @param loop the event loop of the channel
      * @param progress runs on the event loop when replies have arrived; it calls {@link #flush()}
      * @param inProgress returns, on the event loop, whether {@code progress} is running and will still flush
      */
     public ReplyQueue(
-            Channel channel, Inbox inbox, ConnectionMemory memory, Runnable progress, BooleanSupplier inProgress) {
+            Channel channel, EventLoop loop, ConnectionMemory memory, Runnable progress, BooleanSupplier inProgress) {
         this.channel = channel;
-        this.inbox = inbox;
+        this.loop = loop;
         this.progress = progress;
         this.inProgress = inProgress;
         this.memory = memory;
@@ -130,15 +86,27 @@ public final class ReplyQueue {
     }
 
     /**
-     * Accepts a completed reply. If the connection's own progress completes it, that also writes it; otherwise it is
-     * written soon.
+     * Accepts a completed reply. If the connection's own progress completes it, that also writes it; otherwise one task
+     * writes all replies that have gathered, because a task, and a write, cost more than a reply.
      */
     void completed(PendingReply reply) {
-        if (inbox.loop.inEventLoop() && inProgress.getAsBoolean()) {
+        if (loop.inEventLoop() && inProgress.getAsBoolean()) {
             reply.markDone();
-        } else {
-            inbox.add(reply);
+            return;
         }
+        completed.add(reply);
+        if (delivers.compareAndSet(false, true)) {
+            loop.execute(this::deliver);
+        }
+    }
+
+    /** Marks every reply as done before it writes any, so that they are written together. */
+    private void deliver() {
+        delivers.set(false);
+        for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
+            reply.markDone();
+        }
+        progress.run();
     }
 
     /** Continues the connection after a chunk was added or a reply has ended. */
@@ -179,12 +147,12 @@ public final class ReplyQueue {
             return false;
         }
         pending.remove();
-        if (head.isPush()) {
+        if (head.push) {
             pushes--;
         }
         Reply reply = head.reply();
         if (reply != null) {
-            encode(reply, head.protocol());
+            encode(reply, head.protocol);
             head.hold(0);
         }
         return true;

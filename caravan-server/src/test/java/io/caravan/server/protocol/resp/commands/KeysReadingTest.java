@@ -81,8 +81,7 @@ class KeysReadingTest {
             push("k" + i);
         }
         ConnectionMemory answers = Unbounded.memory(channel);
-        ReplyQueue replies =
-                new ReplyQueue(channel, new ReplyQueue.Inbox(channel.eventLoop()), answers, () -> {}, () -> true);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), answers, () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
@@ -109,8 +108,8 @@ class KeysReadingTest {
             push("k" + i);
             names.add(DocumentName.of("k" + i));
         }
-        ReplyQueue replies = new ReplyQueue(
-                channel, new ReplyQueue.Inbox(channel.eventLoop()), Unbounded.memory(channel), () -> {}, () -> true);
+        ReplyQueue replies =
+                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);

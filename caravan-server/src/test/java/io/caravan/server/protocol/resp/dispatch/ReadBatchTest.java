@@ -24,8 +24,7 @@ class ReadBatchTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
-    private final ReplyQueue replies =
-            new ReplyQueue(channel, new ReplyQueue.Inbox(channel.eventLoop()), memory, () -> {}, () -> true);
+    private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
     private final Session session =
             new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();

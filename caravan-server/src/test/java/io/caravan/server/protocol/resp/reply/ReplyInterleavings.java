@@ -31,7 +31,7 @@ final class ReplyInterleavings {
     private final SplittableRandom random;
     private final Interleaver threads;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
-    private final ReplyQueue.Inbox inbox = new ReplyQueue.Inbox(loop());
+    private final EventLoop loop = loop();
     private final List<Connection> connections = new ArrayList<>();
     private boolean onLoop;
 
@@ -93,8 +93,7 @@ final class ReplyInterleavings {
             }
         };
         private final ConnectionMemory memory = Unbounded.memory(channel);
-        private final ReplyQueue replies =
-                new ReplyQueue(channel, inbox, memory, this::progress, () -> this.inProgress);
+        private final ReplyQueue replies = new ReplyQueue(channel, loop, memory, this::progress, () -> this.inProgress);
         private final List<String> ends = new ArrayList<>();
         private final StringBuilder taken = new StringBuilder();
         private int toAsk = 1 + random.nextInt(4);
