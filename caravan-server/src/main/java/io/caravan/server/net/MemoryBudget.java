@@ -153,6 +153,7 @@ final class MemoryBudget {
         }
         if (begun && (excepted == null || excepted == connection)) {
             excepted = connection;
+            readers.remove(connection);
             return true;
         }
         readers.put(connection, begun);

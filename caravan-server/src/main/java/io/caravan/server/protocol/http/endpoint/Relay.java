@@ -343,7 +343,7 @@ public final class Relay {
 
         /** Reads more of the response. A read waits until the replies of all connections have space, as on the leader. */
         private void readOn(ChannelHandlerContext context) {
-            if (passage.isRead() && !exchange.memory().room()) {
+            if ((passage.isRead() || passage.isLive()) && !exchange.memory().room()) {
                 exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
             } else {
                 context.read();
