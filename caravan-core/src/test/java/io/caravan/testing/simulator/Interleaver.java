@@ -329,7 +329,6 @@ public final class Interleaver implements AutoCloseable {
         }
         Monitor monitor = here.monitors.get(lock);
         if (monitor != null && --monitor.holds == 0) {
-            here.monitors.remove(lock);
             monitor.owner = null;
             here.switchPoint();
         }

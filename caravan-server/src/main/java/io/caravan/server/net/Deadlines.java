@@ -1,153 +1,118 @@
 package io.caravan.server.net;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.ChannelPipeline;
-import io.netty.handler.timeout.IdleState;
-import io.netty.handler.timeout.IdleStateEvent;
-import io.netty.handler.timeout.IdleStateHandler;
-import io.netty.util.concurrent.Future;
+import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Closes connections that only occupy a place: their request does not arrive, their client receives no replies, or they
- * are idle.
+ * are idle. One task of each event loop looks at all its connections, {@value #LOOKS} times within the shortest
+ * timeout, so the end of a timeout is detected up to a quarter later.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
+    private static final int LOOKS = 8;
 
-    private Deadlines() {}
+    private final NetworkLimits limits;
+    private final long lookNanos;
+    private final Map<EventLoop, Set<Watch>> watches = new ConcurrentHashMap<>();
 
-    /**
-     * Adds the handlers of one connection after the one named {@code before}; those of the protocol follow them. An
-     * idle connection is closed after {@code idle}; zero means never.
-     */
-    static void add(
-            ChannelPipeline pipeline, String before, Connection connection, NetworkLimits limits, Duration idle) {
-        pipeline.addAfter(before, null, new Request(connection, limits.requestTimeout()));
-        pipeline.addAfter(before, null, new Stall(limits.stallTimeout()));
-        if (!idle.isZero()) {
-            pipeline.addAfter(before, null, new Idle(connection, idle));
-        }
+    Deadlines(NetworkLimits limits) {
+        this.limits = limits;
+        long shortest = Stream.of(limits.requestTimeout(), limits.stallTimeout(), limits.idleTimeout())
+                .filter(timeout -> timeout != null && !timeout.isZero())
+                .mapToLong(Duration::toNanos)
+                .min()
+                .orElseThrow();
+        this.lookNanos = Math.max(1, shortest / LOOKS);
     }
 
-    /**
-     * Ends a connection whose request does not arrive completely in time, even if it trickles in, and a new connection
-     * on which none begins. Checks {@value #LOOKS} times within that time, so it may take a quarter longer. Time during
-     * which the server itself does not read does not count.
-     */
-    private static final class Request extends ChannelInboundHandlerAdapter {
-        private static final int LOOKS = 4;
+    /** Watches a connection until it has closed; {@code idle} is its maximum idle time, of which zero means forever. */
+    void watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
+        Set<Watch> all = watches.computeIfAbsent(channel.eventLoop(), this::begin);
+        Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
+        Clock request = new Clock(limits.requestTimeout());
+        Watch watch =
+                new Watch(channel, memory, connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
+        all.add(watch);
+        channel.closeFuture().addListener(closed -> all.remove(watch));
+    }
 
-        private final long lookNanos;
-        private final Connection connection;
-        private @Nullable Future<?> nextLook;
-        private long request;
-        private int looks;
+    private Set<Watch> begin(EventLoop loop) {
+        Set<Watch> all = ConcurrentHashMap.newKeySet();
+        // With a fixed delay, a pause of the whole process counts as one look.
+        loop.scheduleWithFixedDelay(() -> all.forEach(Watch::look), lookNanos, lookNanos, TimeUnit.NANOSECONDS);
+        return all;
+    }
 
-        Request(Connection connection, Duration timeout) {
-            this.connection = connection;
-            this.lookNanos = timeout.toNanos() / LOOKS;
-        }
-
-        @Override
-        public void handlerAdded(ChannelHandlerContext context) {
-            begin(context.channel());
-        }
-
-        /** Cancels the next check, for which the loop would retain all of a connection that has ended. */
-        @Override
-        public void handlerRemoved(ChannelHandlerContext context) {
-            if (nextLook != null) {
-                nextLook.cancel(false);
+    private record Watch(
+            Channel channel, ConnectionMemory memory, Connection connection, Clock request, Clock stall, Clock idle) {
+        void look() {
+            try {
+                closeIfLate();
+            } catch (Throwable broken) {
+                // The protocol closes the connection; the others of the loop are looked at as usual.
+                channel.pipeline().fireExceptionCaught(broken);
             }
         }
 
-        @Override
-        public void channelReadComplete(ChannelHandlerContext context) {
-            context.fireChannelReadComplete();
-            begin(context.channel());
-        }
-
-        private void begin(Channel channel) {
-            if (nextLook == null && connection.unfinishedRequest() != 0) {
-                request = connection.unfinishedRequest();
-                looks = 0;
-                lookLater(channel);
-            }
-        }
-
-        private void lookLater(Channel channel) {
-            nextLook = channel.eventLoop().schedule(() -> look(channel), lookNanos, TimeUnit.NANOSECONDS);
-        }
-
-        private void look(Channel channel) {
-            nextLook = null;
+        private void closeIfLate() {
             long unfinished = connection.unfinishedRequest();
-            if (unfinished == 0 || !channel.isActive()) {
-                return;
-            }
-            if (unfinished != request) {
-                request = unfinished;
-                looks = 0;
-            } else if (channel.config().isAutoRead()) {
-                looks++;
-            }
-            if (looks < LOOKS) {
-                lookLater(channel);
-            } else {
+            ChannelOutboundBuffer output = channel.unsafe().outboundBuffer();
+            boolean unsent = output != null && output.totalPendingWriteBytes() > 0;
+            // Time during which the server itself does not read does not count.
+            if (request.over(unfinished, unfinished != 0, channel.config().isAutoRead())) {
                 LOG.debug("closing {}: no whole request came in time", channel.remoteAddress());
                 connection.requestTimedOut();
             }
+            if (stall.over(unsent ? progress(output) : 0, unsent, true)) {
+                LOG.warn("closing {}: it has taken nothing of an answer for {}", channel.remoteAddress(), stall.limit);
+                channel.close();
+            }
+            if (idle.over(memory.transfers(), connection.idle(), true)) {
+                LOG.debug("closing {}: it is idle", channel.remoteAddress());
+                channel.close();
+            }
+        }
+
+        /** Returns a number that changes when the client receives even a single byte. */
+        private static long progress(ChannelOutboundBuffer output) {
+            long message = System.identityHashCode(output.current());
+            return 31 * (31 * message + output.currentProgress()) + output.totalPendingWriteBytes();
         }
     }
 
-    /**
-     * Closes a connection whose client receives nothing of what was written; a single byte counts as progress. The
-     * stall is detected after the timeout, and before twice that.
-     */
-    private static final class Stall extends IdleStateHandler {
-        private final Duration timeout;
+    /** The time for which a state has lasted unchanged, as far as the looks show; never more than the actual time. */
+    private final class Clock {
+        private final Duration limit;
+        private long state = Long.MIN_VALUE;
+        private long nanos;
 
-        Stall(Duration timeout) {
-            super(true, 0, timeout.toNanos(), 0, TimeUnit.NANOSECONDS);
-            this.timeout = timeout;
+        Clock(Duration limit) {
+            this.limit = limit;
         }
 
-        /** Skips the first event after a write, which only starts the comparison of the client's progress. */
-        @Override
-        protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
-            Channel channel = context.channel();
-            ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-            boolean waits = buffer != null && buffer.totalPendingWriteBytes() > 0;
-            if (event.state() == IdleState.WRITER_IDLE && !event.isFirst() && waits) {
-                LOG.warn("closing {}: it has taken nothing of an answer for {}", channel.remoteAddress(), timeout);
-                context.close();
+        /** Adds the time since the last look if it {@code counts}; returns whether the limit has been reached. */
+        boolean over(long now, boolean applies, boolean counts) {
+            if (!applies || now != state) {
+                nanos = 0;
+                state = applies ? now : Long.MIN_VALUE;
+            } else if (counts) {
+                nanos += lookNanos;
             }
-        }
-    }
-
-    /** Closes a connection that has had no traffic for a time, unless an operation is in progress. */
-    private static final class Idle extends IdleStateHandler {
-        private final Connection connection;
-
-        Idle(Connection connection, Duration timeout) {
-            super(0, 0, timeout.toNanos(), TimeUnit.NANOSECONDS);
-            this.connection = connection;
-        }
-
-        @Override
-        protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
-            if (connection.idle()) {
-                LOG.debug("closing {}: it is idle", context.channel().remoteAddress());
-                context.close();
+            boolean over = nanos >= limit.toNanos();
+            if (over) {
+                nanos = 0;
             }
+            return over;
         }
     }
 }

@@ -33,9 +33,9 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
             return;
         }
         channel.pipeline().addFirst(new LingeringClose(channel));
-        InFlight inFlight = channel.pipeline().get(InFlight.class);
-        if (inFlight != null) {
-            inFlight.close();
+        ConnectionMemory memory = channel.pipeline().get(ConnectionMemory.class);
+        if (memory != null) {
+            memory.close();
         }
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null) {

@@ -38,8 +38,6 @@ import org.slf4j.LoggerFactory;
 public final class Network implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Network.class);
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
-    /** The name of the handler after which the deadlines are added. */
-    private static final String IN_FLIGHT = "inFlight";
 
     /** The time for which an event loop runs tasks before it polls its sockets again. */
     private static final long MAX_TASKS_MILLIS = 5;
@@ -57,8 +55,8 @@ public final class Network implements AutoCloseable {
     private final ExecutorService signers;
 
     private final ConnectionSlots slots;
-    private final InFlightBudget inFlight;
-    private final AnswerBudget answers;
+    private final MemoryBudget memory;
+    private final Deadlines deadlines;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -70,8 +68,8 @@ public final class Network implements AutoCloseable {
         this.signers = Executors.newFixedThreadPool(config.loops(), new DefaultThreadFactory("caravan-tls", true));
         NetworkLimits limits = config.limits();
         this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
-        this.inFlight = new InFlightBudget(limits.totalInFlightBytes(), limits.patience(), loops.next());
-        this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
+        this.memory = new MemoryBudget(limits, loops.next());
+        this.deadlines = new Deadlines(limits);
     }
 
     /**
@@ -183,15 +181,12 @@ public final class Network implements AutoCloseable {
         }
 
         private void accept(Channel channel) {
-            NetworkLimits limits = config.limits();
-            AnswerMemory written = new AnswerMemory(channel, answers);
-            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes(), written);
-            channel.pipeline().addLast(written).addLast(IN_FLIGHT, requests);
-            Connection connection = protocol.connect(channel, requests, written);
-            requests.onIdle(connection::requestTimedOut);
-            // Added before the protocol's handlers, whose state they check.
-            Duration idle = limits.idleTimeout() == null ? protocol.idleTimeout() : limits.idleTimeout();
-            Deadlines.add(channel.pipeline(), IN_FLIGHT, connection, limits, idle);
+            ConnectionMemory own = new ConnectionMemory(channel, memory);
+            channel.pipeline().addLast(own);
+            Connection connection = protocol.connect(channel, own);
+            own.onIdle(connection::requestTimedOut);
+            Duration idle = config.limits().idleTimeout();
+            deadlines.watch(channel, own, connection, idle == null ? protocol.idleTimeout() : idle);
             channel.attr(CONNECTION).set(connection);
             connections.add(channel);
             if (draining) {
@@ -221,27 +216,27 @@ public final class Network implements AutoCloseable {
 
     /** Returns the bytes of requests that were read and have no reply yet. */
     public long inFlightBytes() {
-        return inFlight.heldBytes();
+        return memory.requestBytes.get();
     }
 
     /** Returns the bytes of replies that clients have not received. */
     public long answerBytes() {
-        return answers.heldBytes();
+        return memory.replyBytes.get();
     }
 
     /** Returns the bytes held for what clients wait for. */
     public long waitBytes() {
-        return answers.waits().heldBytes();
+        return memory.waitBytes.get();
     }
 
     /** Returns the number of connections closed because they were idle while requests were at their limit. */
     public long closedForRequests() {
-        return inFlight.closedConnections();
+        return memory.closedForRequests.sum();
     }
 
     /** Returns the number of connections closed because they received nothing while replies were at their limit. */
     public long closedForAnswers() {
-        return answers.closedConnections();
+        return memory.closedForReplies.sum();
     }
 
     /** Returns the number of connections refused because of the limit for all. */

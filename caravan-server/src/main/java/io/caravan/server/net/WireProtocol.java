@@ -11,10 +11,9 @@ public interface WireProtocol {
      * Sets up a new connection: adds the protocol's handlers to the end of the pipeline, which provides decrypted
      * bytes.
      *
-     * @param inFlight the connection's share of the memory for requests, which the handlers check before they read on
-     * @param answers its share of the memory for replies, which they check before they create another one
+     * @param memory the connection's memory, which the handlers check before they read on or create a reply
      */
-    Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers);
+    Connection connect(Channel channel, ConnectionMemory memory);
 
     /** Returns the idle timeout of connections if none is configured; zero means never. */
     Duration idleTimeout();

@@ -6,6 +6,7 @@ import io.caravan.testing.simulator.Interleaver;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -22,7 +23,8 @@ final class AnswerInterleavings {
     private final SplittableRandom random;
     private final Interleaver threads;
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final AnswerBudget budget = new AnswerBudget(LIMIT, timer.eventLoop());
+    private final MemoryBudget budget =
+            new MemoryBudget(TestLimits.of(1, LIMIT, LIMIT, Duration.ofSeconds(15), Duration.ZERO), timer.eventLoop());
     private final List<Client> clients = new ArrayList<>();
 
     private AnswerInterleavings(long seed, Interleaver threads) {
@@ -45,24 +47,24 @@ final class AnswerInterleavings {
             client.begin();
         }
         // Each may have one answer more than there was room for, and its copy in the socket's buffer.
-        threads.always(() -> assertThat(budget.heldBytes()).isBetween(0L, LIMIT + 2L * count * MAX_ANSWER));
+        threads.always(() -> assertThat(budget.replyBytes.get()).isBetween(0L, LIMIT + 2L * count * MAX_ANSWER));
         threads.whenStuck(this::pass);
         threads.run();
-        assertThat(budget.heldBytes())
+        assertThat(budget.replyBytes.get())
                 .isEqualTo(clients.stream()
-                        .mapToLong(client -> client.answers.heldBytes())
+                        .mapToLong(client -> client.memory.replyBytes())
                         .sum());
         clients.forEach(client -> client.channel.finishAndReleaseAll());
-        assertThat(budget.heldBytes()).isZero();
-        assertThat(budget.spent()).isFalse();
+        assertThat(budget.replyBytes.get()).isZero();
+        assertThat(clients.get(0).memory.room()).isTrue();
     }
 
     /** Whether some client is closed now because others wait. */
     private boolean pass() {
-        long before = budget.closedConnections();
-        timer.advanceTimeBy(AnswerBudget.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        long before = budget.closedForReplies.sum();
+        timer.advanceTimeBy(MemoryBudget.REPLY_PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
         timer.runScheduledPendingTasks();
-        return budget.closedConnections() > before;
+        return budget.closedForReplies.sum() > before;
     }
 
     private final class Client {
@@ -74,7 +76,7 @@ final class AnswerInterleavings {
                 }
             }
         };
-        final AnswerMemory answers = new AnswerMemory(channel, budget);
+        final ConnectionMemory memory = new ConnectionMemory(channel, budget);
         private final String name;
         private final boolean takesNothing;
         private boolean takes;
@@ -85,8 +87,8 @@ final class AnswerInterleavings {
         Client(int number, boolean takesNothing) {
             this.name = "client " + number;
             this.takesNothing = takesNothing;
-            channel.pipeline().addLast(answers);
-            answers.onRoom(() -> looks = true);
+            channel.pipeline().addLast(memory);
+            memory.onRoom(() -> looks = true);
         }
 
         void begin() {
@@ -106,12 +108,12 @@ final class AnswerInterleavings {
         private void turn() {
             looks = false;
             channel.runPendingTasks();
-            if (channel.isOpen() && toMake > 0 && beingMade == 0 && answers.roomOrWake()) {
+            if (channel.isOpen() && toMake > 0 && beingMade == 0 && memory.room()) {
                 int bytes = 1 + random.nextInt(MAX_ANSWER);
                 toMake--;
                 beingMade++;
                 threads.daemon(name + "'s answer", () -> {
-                    answers.hold(bytes);
+                    memory.holdReply(bytes);
                     channel.eventLoop().execute(() -> write(bytes));
                 });
             }
@@ -119,7 +121,7 @@ final class AnswerInterleavings {
 
         private void write(int bytes) {
             channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
-            answers.hold(-bytes);
+            memory.holdReply(-bytes);
             beingMade--;
             looks = true;
             if (!takesNothing) {

@@ -1,10 +1,9 @@
 package io.caravan.server.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelDuplexHandler;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
@@ -25,6 +24,8 @@ class DeadlinesTest {
     private static final class Client implements Connection {
         long unfinished;
         boolean idle = true;
+        boolean broken;
+        int looks;
         int timeouts;
 
         @Override
@@ -34,6 +35,10 @@ class DeadlinesTest {
 
         @Override
         public long unfinishedRequest() {
+            looks++;
+            if (broken) {
+                throw new IllegalStateException("broken");
+            }
             return unfinished;
         }
 
@@ -63,12 +68,6 @@ class DeadlinesTest {
 
     private void open() {
         channel.freezeTime();
-        channel.pipeline().addLast("first", new ChannelDuplexHandler() {
-            @Override
-            public void read(ChannelHandlerContext context) {
-                context.read();
-            }
-        });
         NetworkLimits limits = TestLimits.of(
                 1,
                 1,
@@ -76,7 +75,9 @@ class DeadlinesTest {
                 Duration.ofSeconds(REQUEST_SECONDS),
                 Duration.ofSeconds(STALL_SECONDS),
                 Duration.ofSeconds(IDLE_SECONDS));
-        Deadlines.add(channel.pipeline(), "first", client, limits, Duration.ofSeconds(IDLE_SECONDS));
+        ConnectionMemory memory = Unbounded.memory(channel);
+        channel.pipeline().addLast(memory);
+        new Deadlines(limits).watch(channel, memory, client, limits.idleTimeout());
     }
 
     private void pass(int seconds) {
@@ -101,9 +102,9 @@ class DeadlinesTest {
     void aNewConnectionOwesItsFirstRequestThoughNothingCame() {
         client.unfinished = 1;
         open();
-        pass(REQUEST_SECONDS - 1);
+        pass(REQUEST_SECONDS);
         assertThat(client.timeouts).isZero();
-        pass(1);
+        pass(REQUEST_SECONDS / 4);
         assertThat(client.timeouts).isOne();
     }
 
@@ -161,6 +162,33 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isTrue();
         client.idle = true;
         pass(IDLE_SECONDS);
+        channel.writeOneInbound(Unpooled.EMPTY_BUFFER);
+        pass(IDLE_SECONDS);
+        assertThat(channel.isOpen()).isTrue();
+        pass(IDLE_SECONDS / 4);
         assertThat(channel.isOpen()).isFalse();
+    }
+
+    /** One that breaks does not keep the others of its loop from being looked at. */
+    @Test
+    void aConnectionThatBreaksIsReportedAndLookedAtAgain() {
+        client.unfinished = 1;
+        client.broken = true;
+        open();
+        pass(REQUEST_SECONDS);
+        assertThatThrownBy(channel::checkException).isInstanceOf(IllegalStateException.class);
+        client.broken = false;
+        pass(REQUEST_SECONDS * 5 / 4);
+        assertThat(client.timeouts).isOne();
+    }
+
+    @Test
+    void nothingIsKeptOfAConnectionThatHasEnded() {
+        open();
+        channel.close();
+        client.broken = true;
+        pass(REQUEST_SECONDS);
+        channel.checkException();
+        assertThat(client.looks).isZero();
     }
 }

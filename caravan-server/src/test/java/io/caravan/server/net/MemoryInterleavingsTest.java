@@ -27,35 +27,29 @@ class MemoryInterleavingsTest {
 
     /** What must not be wrong, wrong on purpose. */
     enum Sabotage {
-        DECODE_WITHOUT_ASKING_TO_BE_WOKEN(
+        WAIT_WITHOUT_BEING_WOKEN(
+                RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),
+        LOOK_FOR_ROOM_WITHOUT_THE_LOCK(
                 RequestInterleavings.class,
-                "InFlight",
-                "return mayDecode() || decodedBytes < limitBytes && admitsOrWait(begun());",
-                "return mayDecode();"),
-        DO_NOT_ASK_AGAIN_ONCE_IT_WAITS(
-                RequestInterleavings.class,
-                "InFlight",
-                "            budget.await(this);\n        }\n        return budget.admits(this, begun);",
-                "            budget.await(this);\n        }\n        return false;"),
+                "MemoryBudget",
+                "private synchronized boolean admitsOrWakes(",
+                "private boolean admitsOrWakes("),
         DO_NOT_SETTLE_WHEN_THE_CONNECTION_ENDS(
-                RequestInterleavings.class,
-                "InFlight",
-                "        budget.closed(this);\n        budget.settled(this);",
-                "        budget.closed(this);"),
+                RequestInterleavings.class, "MemoryBudget", "        settled(connection);\n", ""),
         DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
-                AnswerInterleavings.class, "AnswerBudget", "if (!spent()) {", "if (limitBytes < 0) {"),
-        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "AnswerMemory", """
-                    public synchronized void hold(long bytes) {
+                AnswerInterleavings.class, "MemoryBudget", "        return !spent;\n", "        return false;\n"),
+        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "ConnectionMemory", """
+                    public synchronized void holdReply(long bytes) {
                         if (!closed) {
-                            heldBytes += bytes;
-                            changedNanos = budget.nanoTime();
+                            replyBytes += bytes;
+                            repliesChangedNanos = budget.nanoTime();
                 """, """
-                    public void hold(long bytes) {
+                    public void holdReply(long bytes) {
                         boolean counts;
                         synchronized (this) {
                             counts = !closed;
-                            heldBytes += counts ? bytes : 0;
-                            changedNanos = budget.nanoTime();
+                            replyBytes += counts ? bytes : 0;
+                            repliesChangedNanos = budget.nanoTime();
                         }
                         if (counts) {
                 """);
@@ -70,8 +64,7 @@ class MemoryInterleavingsTest {
     }
 
     private Exploration exploration(Class<?> program, List<SourceEdit> edits) throws Exception {
-        return new Exploration(
-                program, edits, folder, InFlight.class, InFlightBudget.class, AnswerMemory.class, AnswerBudget.class);
+        return new Exploration(program, edits, folder, ConnectionMemory.class, MemoryBudget.class);
     }
 
     @Test

@@ -35,9 +35,10 @@ class NetworkTest {
         final CountDownLatch setup = new CountDownLatch(1);
         volatile Channel channel;
         volatile boolean ended;
+        Duration idleTimeout = Duration.ZERO;
 
         @Override
-        public Connection connect(Channel accepted, InFlight inFlight, AnswerMemory answers) {
+        public Connection connect(Channel accepted, ConnectionMemory memory) {
             channel = accepted;
             try {
                 setup.await();
@@ -49,7 +50,7 @@ class NetworkTest {
 
         @Override
         public Duration idleTimeout() {
-            return Duration.ZERO;
+            return idleTimeout;
         }
 
         @Override
@@ -126,6 +127,21 @@ class NetworkTest {
         } finally {
             each.drain(PATIENCE);
             each.close();
+        }
+    }
+
+    /** A protocol whose own time is zero is the one of the other tests. */
+    @Test
+    void whenNothingIsConfiguredTheProtocolSaysHowLongAConnectionMayBeIdle() throws Exception {
+        protocol.setup.countDown();
+        protocol.idleTimeout = Duration.ofMillis(100);
+        NetworkLimits limits = TestLimits.of(2, 1, 1, Duration.ofMillis(100), null);
+        try (Network each = new Network(new NetworkConfig(Transport.NIO, 1, limits, null))) {
+            InetSocketAddress there =
+                    each.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "--test", protocol);
+            try (Socket client = new Socket(there.getAddress(), there.getPort())) {
+                assertThat(client.getInputStream().read()).isNegative();
+            }
         }
     }
 

@@ -32,7 +32,8 @@ final class RequestInterleavings {
     private final SplittableRandom random;
     private final Interleaver threads;
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final InFlightBudget budget = new InFlightBudget(LIMIT, PATIENCE, timer.eventLoop());
+    private final MemoryBudget budget = new MemoryBudget(
+            TestLimits.of(1, CONNECTION_LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
     private final List<Client> clients = new ArrayList<>();
 
     private RequestInterleavings(long seed, Interleaver threads) {
@@ -54,28 +55,28 @@ final class RequestInterleavings {
             clients.add(client);
             client.begin();
         }
-        threads.always(() -> assertThat(budget.heldBytes()).isBetween(0L, (long) LIMIT + count * PASSED_BY));
+        threads.always(() -> assertThat(budget.requestBytes.get()).isBetween(0L, (long) LIMIT + count * PASSED_BY));
         threads.whenStuck(this::pass);
         threads.run();
-        assertThat(budget.heldBytes())
+        assertThat(budget.requestBytes.get())
                 .isEqualTo(clients.stream()
-                        .mapToLong(client -> client.inFlight.heldBytes())
+                        .mapToLong(client -> client.memory.requestBytes())
                         .sum());
         clients.forEach(client -> client.channel.close());
-        assertThat(budget.heldBytes()).isZero();
+        assertThat(budget.requestBytes.get()).isZero();
     }
 
     /** Whether some client is closed now because others wait. */
     private boolean pass() {
-        long before = budget.closedConnections();
+        long before = budget.closedForRequests.sum();
         timer.advanceTimeBy(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
         timer.runScheduledPendingTasks();
-        return budget.closedConnections() > before;
+        return budget.closedForRequests.sum() > before;
     }
 
     private final class Client {
         final EmbeddedChannel channel = new EmbeddedChannel();
-        final InFlight inFlight = new InFlight(channel, budget, CONNECTION_LIMIT, Unbounded.answers(channel));
+        final ConnectionMemory memory = new ConnectionMemory(channel, budget);
         private final String name;
         private final boolean stopsHalfway;
         private final boolean leaves = random.nextInt(4) == 0;
@@ -101,9 +102,9 @@ final class RequestInterleavings {
             if (stopsHalfway) {
                 toSend -= 1 + random.nextInt(requests[requests.length - 1]);
             }
-            inFlight.onRoom(this::progress);
-            inFlight.onIdle(channel::close);
-            channel.pipeline().addLast(inFlight, new SimpleChannelInboundHandler<ByteBuf>() {
+            memory.onRoom(this::progress);
+            memory.onIdle(channel::close);
+            channel.pipeline().addLast(memory, new SimpleChannelInboundHandler<ByteBuf>() {
                 @Override
                 protected void channelRead0(ChannelHandlerContext context, ByteBuf bytes) {
                     unfinished += bytes.readableBytes();
@@ -153,8 +154,8 @@ final class RequestInterleavings {
             heldBack = false;
             while (next < requests.length && unfinished > 0) {
                 int length = requests[next];
-                if (!granted && (mustWait() || !inFlight.mayDecode())
-                        || !granted && unfinished >= length / 2 && !inFlight.tryHold(length / 2)) {
+                if (!granted && (mustWait() || !memory.mayDecode())
+                        || !granted && unfinished >= length / 2 && !memory.tryHold(length / 2)) {
                     heldBack = true;
                     break;
                 }
@@ -166,7 +167,7 @@ final class RequestInterleavings {
                 granted = false;
                 next++;
                 pending++;
-                inFlight.requestCame();
+                memory.requestCame();
                 threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::answer));
             }
             return next > before;
@@ -185,10 +186,10 @@ final class RequestInterleavings {
                 more = decode();
                 if (!more) {
                     if (pending == 0) {
-                        inFlight.settle(unfinished, !heldBack || !mustWait());
+                        memory.settle(unfinished, !heldBack || !mustWait());
                     }
-                    reads = !mustWait() && inFlight.mayRead();
-                    more = reads && heldBack && inFlight.mayDecodeOrWake();
+                    reads = !mustWait() && memory.mayRead();
+                    more = reads && heldBack && memory.mayDecode();
                 }
             }
         }

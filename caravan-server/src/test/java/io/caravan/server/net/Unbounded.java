@@ -1,28 +1,41 @@
 package io.caravan.server.net;
 
 import io.netty.channel.Channel;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
-/** Shares of memory that are never at a limit, for tests of protocols. */
+/** Memory of connections for tests of protocols, which is never at a limit unless the test says so. */
 public final class Unbounded {
     private Unbounded() {}
 
-    public static InFlight inFlight(Channel channel) {
-        InFlightBudget budget = new InFlightBudget(Long.MAX_VALUE, Duration.ofSeconds(1), channel.eventLoop());
-        return new InFlight(channel, budget, Long.MAX_VALUE, answers(channel));
+    public static ConnectionMemory memory(Channel channel) {
+        return memory(channel, Long.MAX_VALUE);
+    }
+
+    /** Memory that is at its limit when replies hold so many bytes. */
+    public static ConnectionMemory memory(Channel channel, long replyBytes) {
+        return memories(replyBytes, channel).get(0);
+    }
+
+    /** The same for several connections together. */
+    public static List<ConnectionMemory> memories(long replyBytes, Channel... channels) {
+        MemoryBudget budget = budget(replyBytes);
+        return Stream.of(channels)
+                .map(channel -> new ConnectionMemory(channel, budget))
+                .toList();
+    }
+
+    static MemoryBudget budget(long replyBytes) {
+        Duration timeout = Duration.ofSeconds(15);
+        NetworkLimits limits =
+                new NetworkLimits(1, 1, Long.MAX_VALUE, Long.MAX_VALUE, replyBytes, timeout, timeout, timeout);
+        return new MemoryBudget(limits, new EmbeddedChannel().eventLoop());
     }
 
     /** What a connection's requests hold. */
-    public static long heldBytes(InFlight inFlight) {
-        return inFlight.heldBytes();
-    }
-
-    public static AnswerMemory answers(Channel channel) {
-        return answers(channel, Long.MAX_VALUE);
-    }
-
-    /** A share that is at its limit when it holds so many bytes. */
-    public static AnswerMemory answers(Channel channel, long limitBytes) {
-        return new AnswerMemory(channel, new AnswerBudget(limitBytes, channel.eventLoop()));
+    public static long requestBytes(ConnectionMemory memory) {
+        return memory.requestBytes();
     }
 }

@@ -3,10 +3,9 @@ package io.caravan.server.protocol.http;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
-import io.caravan.server.net.InFlight;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Transport;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -75,10 +74,10 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
+    public Connection connect(Channel channel, ConnectionMemory memory) {
         channel.attr(OPENED_NANOS).set(System.nanoTime());
         connections.add(channel);
-        HttpConnection connection = new HttpConnection(channel, service, inFlight, answers);
+        HttpConnection connection = new HttpConnection(channel, service, memory);
         channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
         return connection;
     }

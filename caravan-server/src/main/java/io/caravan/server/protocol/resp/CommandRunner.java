@@ -3,7 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Preparation;
 import io.caravan.server.document.Preparation.UnpreparedException;
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
@@ -47,7 +47,7 @@ final class CommandRunner {
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
-    private final AnswerMemory answers;
+    private final ConnectionMemory memory;
     private final DocumentService documents;
     private final Runnable progress;
     private final RespLimits limits;
@@ -78,7 +78,7 @@ final class CommandRunner {
         this.channel = channel;
         this.session = session;
         this.replies = replies;
-        this.answers = replies.answers();
+        this.memory = replies.memory();
         this.documents = protocol.documents();
         this.progress = progress;
         this.limits = protocol.limits();
@@ -102,13 +102,11 @@ final class CommandRunner {
      * it, which changes the limits of the next request.
      */
     boolean mustWait() {
-        return awaitingRoom
-                || turnOver
-                || awaitingDocument()
-                || !waiting.isEmpty() && session.stranger()
-                || waiting.size() >= MAX_WAITING
-                || replies.size() >= limits.maxPending()
-                || !answersAreTaken();
+        return turnOver || !waiting.isEmpty() && session.stranger() || waiting.size() >= MAX_WAITING || !mayRun();
+    }
+
+    private boolean mayRun() {
+        return !awaitingRoom && !awaitingDocument() && replies.size() < limits.maxPending() && answersAreTaken();
     }
 
     /** Whether every request so far has run and its reply has been written. */
@@ -149,14 +147,7 @@ final class CommandRunner {
         if (reads != null && batchPaused) {
             goOnReading(reads);
         }
-        while (batch == null
-                && !awaitingRoom
-                && !awaitingDocument()
-                && replies.size() < limits.maxPending()
-                && answersAreTaken()
-                && !waiting.isEmpty()
-                && answerHasRoom()
-                && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && answerHasRoom() && inTurn()) {
             runNext();
         }
     }
@@ -173,7 +164,7 @@ final class CommandRunner {
     private void goOnReading(ReadBatch paused) {
         if (paused.finished()) {
             batch = null;
-        } else if (answersAreTaken() && answers.roomOrWake()) {
+        } else if (answersAreTaken() && memory.room()) {
             batchPaused = false;
             paused.start();
         }
@@ -181,7 +172,7 @@ final class CommandRunner {
 
     /** Whether the client reads its replies, and their memory has space for more. */
     private boolean answersAreTaken() {
-        return channel.isWritable() && !replies.full() && answers.mayAnswer();
+        return channel.isWritable() && !memory.full() && memory.mayAnswer(0);
     }
 
     /**
@@ -189,7 +180,7 @@ final class CommandRunner {
      * large. Writes do not, so that no slow reader stops them.
      */
     private boolean answerHasRoom() {
-        return answers.room() || nextRead() == null || answers.roomOrWake();
+        return memory.room() || nextRead() == null;
     }
 
     private void runNext() {

@@ -1,9 +1,8 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.FatalErrors;
-import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.resp.codec.Request;
 import io.caravan.server.protocol.resp.codec.RequestDecoder;
@@ -47,7 +46,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private final ReplyQueue replies;
     private final CommandRunner runner;
     private final RequestDecoder decoder;
-    private final InFlight inFlight;
+    private final ConnectionMemory memory;
     private long requests;
     private boolean noMoreRequests;
     private boolean stopping;
@@ -55,26 +54,24 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespProtocol protocol, InFlight inFlight, AnswerMemory answers) {
+    RespHandler(Channel channel, RespProtocol protocol, ConnectionMemory memory) {
         this.channel = channel;
         this.protocol = protocol;
         this.session = protocol.newSession(channel);
-        this.replies =
-                new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress, () -> inProgress);
+        this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
         protocol.listening(session, channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), new Intake());
-        this.inFlight = inFlight;
-        inFlight.onRoom(this::progress);
-        inFlight.waitingFor(runner::waitingNanos);
-        answers.onRoom(this::progress);
+        this.memory = memory;
+        memory.onRoom(this::progress);
+        memory.waitingFor(runner::waitingNanos);
     }
 
     /** Controls decoding. After the last request, everything is decoded, because later requests are dropped. */
     private final class Intake implements RequestDecoder.Intake {
         @Override
         public boolean open() {
-            return session.quitting() || !runner.mustWait() && inFlight.mayDecode();
+            return session.quitting() || !runner.mustWait() && memory.mayDecode();
         }
 
         @Override
@@ -84,7 +81,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
         @Override
         public boolean grant(long bytes) {
-            return session.quitting() || inFlight.tryHold(bytes);
+            return session.quitting() || memory.tryHold(bytes);
         }
     }
 
@@ -96,7 +93,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     protected void channelRead0(ChannelHandlerContext context, Request request) {
         requests++;
-        inFlight.requestCame();
+        memory.requestCame();
         runner.offer(stopping && !protocol.redirects() ? new Request.Refused("ERR the server is stopping") : request);
     }
 
@@ -204,15 +201,15 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     /** Resumes or pauses reading, or closes the connection; returns whether held-back requests have space now. */
     private boolean readOnOrClose() {
         if (runner.idle()) {
-            inFlight.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());
+            memory.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());
         }
         closeWhenDone();
-        boolean reads = !runner.full() && channel.isWritable() && inFlight.mayRead();
+        boolean reads = !runner.full() && channel.isWritable() && memory.mayRead();
         // Do not read again after the end of input: epoll may have deregistered the socket.
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(reads);
         }
-        return reads && decoder.heldBack() && inFlight.mayDecodeOrWake();
+        return reads && decoder.heldBack() && memory.mayDecode();
     }
 
     private boolean answeredAll() {

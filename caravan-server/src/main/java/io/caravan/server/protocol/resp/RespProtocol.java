@@ -5,10 +5,9 @@ import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
-import io.caravan.server.net.InFlight;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -39,13 +38,11 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Placement;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
-import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -54,7 +51,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +67,6 @@ public final class RespProtocol implements WireProtocol {
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
     private final Placement placement;
-    private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
 
     /**
      * Creates the protocol for these documents.
@@ -128,8 +123,8 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
-        RespHandler handler = new RespHandler(channel, this, inFlight, answers);
+    public Connection connect(Channel channel, ConnectionMemory memory) {
+        RespHandler handler = new RespHandler(channel, this, memory);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
     }
@@ -177,10 +172,6 @@ public final class RespProtocol implements WireProtocol {
     Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         Reply.Error refusal = CommandGate.refuse(session, spec, command);
         return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
-    }
-
-    CompletionInbox inbox(EventLoop loop) {
-        return inboxes.computeIfAbsent(loop, CompletionInbox::new);
     }
 
     /** Returns a session for a new connection; other clients can see it until {@link #forget}. */

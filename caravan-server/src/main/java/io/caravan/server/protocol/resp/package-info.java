@@ -8,8 +8,7 @@
  * from {@link io.caravan.server.protocol.resp.dispatch.CommandGate}, or runs the
  * {@link io.caravan.server.protocol.resp.dispatch.Action} of its
  * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec}. The reply waits in
- * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all earlier replies are written. Replies from other
- * threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
+ * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all earlier replies are written.
  *
  * <p>A write is a {@link io.caravan.server.protocol.resp.dispatch.Change}, which is applied by itself or as part of a
  * {@link io.caravan.server.protocol.resp.dispatch.Transaction}. Reads run on reading threads; those of one connection

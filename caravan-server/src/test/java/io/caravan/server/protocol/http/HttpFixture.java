@@ -33,8 +33,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     static final int MAX_BATCH_BYTES = 256 * 1024;
+    /** What all connections together may hold. */
+    static final long TOTAL_BYTES = 64 << 20;
+
     static final Duration LONG = Duration.ofSeconds(60);
     /** For responses that any page may read. */
     static final Origins ANY_ORIGIN = new Origins(
@@ -52,9 +55,9 @@ final class HttpFixture implements AutoCloseable {
     final DocumentService documents;
     final HttpProtocol server;
     private final InetSocketAddress address;
-    private final Network network;
-    private final ExecutorService readers =
-            Executors.newFixedThreadPool(2, new DefaultThreadFactory("test-reader", true));
+    final Network network;
+    final ThreadPoolExecutor readers =
+            (ThreadPoolExecutor) Executors.newFixedThreadPool(2, new DefaultThreadFactory("test-reader", true));
     private final ServerMetrics metrics = new ServerMetrics();
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -89,7 +92,7 @@ final class HttpFixture implements AutoCloseable {
                 Set.of(allowedOrigins),
                 Set.of());
         server = new HttpProtocol(config, readers, authenticator, metrics, Transport.NIO, cluster);
-        NetworkLimits limits = TestLimits.of(2_000, 1 << 20, 64 << 20, stall, stall, Duration.ZERO);
+        NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
         NetworkMetrics.register(metrics, network, authenticator);

@@ -11,14 +11,15 @@ import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
-import io.netty.handler.timeout.IdleStateHandler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +50,9 @@ class HttpLimitsTest {
     @AfterEach
     void stop() {
         clientThread.shutdownNow();
-        fixture.close();
+        if (fixture != null) {
+            fixture.close();
+        }
     }
 
     private Socket connect() throws IOException {
@@ -150,30 +153,6 @@ class HttpLimitsTest {
         }
     }
 
-    /** How long each connection to this port may be idle, by its pipeline; empty for those that may be for ever. */
-    private List<Long> idleMillis(InetSocketAddress port) {
-        return fixture.server.network().connections().stream()
-                .filter(channel -> channel.localAddress().equals(port))
-                .flatMap(channel -> channel.pipeline().toMap().values().stream())
-                .filter(IdleStateHandler.class::isInstance)
-                .map(handler -> ((IdleStateHandler) handler).getAllIdleTimeInMillis())
-                .filter(millis -> millis > 0)
-                .toList();
-    }
-
-    @Test
-    void whenNothingIsConfiguredHttpIsClosedAfterTwoMinutesAndRespNever() throws IOException {
-        start(10, LONG, null);
-        try (Socket http = connect();
-                RespClient resp = fixture.connect()) {
-            assertAnswered(http);
-            assertThat(resp.call("PING")).isEqualTo("+PONG");
-            assertThat(idleMillis(fixture.server.httpAddress()))
-                    .containsExactly(Duration.ofMinutes(2).toMillis());
-            assertThat(idleMillis(fixture.server.respAddress())).isEmpty();
-        }
-    }
-
     /** The value of a figure, of a scrape by a connection of its own. */
     private double figure(String name) {
         try (Socket scraper = connect()) {
@@ -216,6 +195,48 @@ class HttpLimitsTest {
             }
             // The requests that are held meanwhile, this scrape among them, are far smaller.
             Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
+        }
+    }
+
+    /** Otherwise an event loop that is busy could let the reading threads fill the memory. */
+    @Test
+    void whatIsReadForAnAnswerIsCountedBeforeTheLoopWritesIt() throws Exception {
+        String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);
+        CountDownLatch read = new CountDownLatch(1);
+        CountDownLatch write = new CountDownLatch(1);
+        CountDownLatch busy = new CountDownLatch(1);
+        try (HttpFixture http = HttpFixture.serving()) {
+            http.create("/v1/stream/k", "text/plain");
+            for (int i = 0; i < 3; i++) {
+                http.append("/v1/stream/k", "text/plain", value);
+            }
+            int threads = http.readers.getCorePoolSize();
+            for (int i = 0; i < threads; i++) {
+                http.readers.execute(() -> awaitLatch(read));
+            }
+            CompletableFuture<HttpResponse<String>> answer = http.sendAsync("GET", "/v1/stream/k");
+            Eventually.await("the read is next", () -> http.readers.getQueue().size() == 1);
+            http.network.connections().iterator().next().eventLoop().execute(() -> {
+                busy.countDown();
+                awaitLatch(write);
+            });
+            awaitLatch(busy);
+            read.countDown();
+            Eventually.await("the slice counts", () -> http.network.answerBytes() >= 2L * value.length());
+            write.countDown();
+            assertThat(answer.get().body()).isEqualTo(value.repeat(3));
+            Eventually.await("nothing counts", () -> http.network.answerBytes() == 0);
+        } finally {
+            read.countDown();
+            write.countDown();
+        }
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.net.InFlight;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -42,7 +42,7 @@ class PipelineTest {
     private final List<Exchange> waiting = new ArrayList<>();
     private final List<Integer> sizes = new ArrayList<>();
     private EmbeddedChannel channel;
-    private InFlight inFlight;
+    private ConnectionMemory connectionMemory;
 
     @BeforeEach
     void connect() {
@@ -61,9 +61,9 @@ class PipelineTest {
         HttpService service =
                 new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(null), metrics);
         channel = new EmbeddedChannel();
-        inFlight = Unbounded.inFlight(channel);
-        HttpConnection connection = new HttpConnection(channel, service, inFlight, Unbounded.answers(channel));
-        channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
+        connectionMemory = Unbounded.memory(channel);
+        HttpConnection connection = new HttpConnection(channel, service, connectionMemory);
+        channel.pipeline().addLast(connectionMemory, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 
     @AfterEach
@@ -145,7 +145,7 @@ class PipelineTest {
         channel.pipeline().fireChannelReadComplete();
         assertThat(sizes).as("taken whole in one turn").isEmpty();
         assertThat(channel.config().isAutoRead()).isFalse();
-        assertThat(Unbounded.heldBytes(inFlight))
+        assertThat(Unbounded.requestBytes(connectionMemory))
                 .as("the rest of the bytes is counted")
                 .isGreaterThan(4L * 6 * 1_000 - 100);
         channel.runPendingTasks();

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.FollowedLeader;
 import io.caravan.server.config.HostPort;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.testing.Eventually;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +118,27 @@ class RelayConnectionsTest {
         assertThat(lost.statusCode()).isEqualTo(503);
         assertThat(lost.body()).contains("leader_lost", "the change may have been made");
         assertThat(leader.requests).containsExactly("GET " + PATH, "POST " + PATH);
+    }
+
+    @Test
+    void aReadWaitsWhileAnswersAreAtTheirLimitAndAChangeDoesNot() throws Exception {
+        try (Socket other =
+                new Socket(InetAddress.getLoopbackAddress(), follower.uri(PATH).getPort())) {
+            assertThat(other.isConnected()).isTrue();
+            Eventually.await("it is there", () -> follower.network.connections().size() == 1);
+            ConnectionMemory memory = follower.network.connections().stream()
+                    .map(channel -> channel.pipeline().get(ConnectionMemory.class))
+                    .findFirst()
+                    .orElseThrow();
+            memory.holdReply(HttpFixture.TOTAL_BYTES);
+            leader.answers(ONE, NO_CONTENT);
+            CompletableFuture<HttpResponse<String>> read = follower.sendAsync("GET", PATH);
+            Eventually.await("the leader has it", () -> leader.requests.size() == 1);
+            assertThat(append()).isEqualTo(204);
+            assertThat(read).isNotDone();
+            memory.holdReply(-HttpFixture.TOTAL_BYTES);
+            assertThat(read.get().body()).isEqualTo("one");
+        }
     }
 
     @Test

@@ -7,7 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
@@ -50,7 +50,7 @@ class WritesTest {
     private final List<Runnable> onWritable = new ArrayList<>();
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
+    private final ConnectionMemory answers = Unbounded.memory(channel, LIMIT);
     private boolean writable = true;
     private DocumentService documents;
     private Endpoints endpoints;
@@ -131,16 +131,16 @@ class WritesTest {
     @Test
     void aReadWaitsWhileAllClientsTogetherHaveEnoughToTake() {
         List<String> ran = new ArrayList<>();
-        answers.hold(LIMIT);
+        answers.holdReply(LIMIT);
         endpoints.read(exchange(), () -> ran.add("read"));
         assertThat(readers).isEmpty();
-        answers.hold(-LIMIT);
+        answers.holdReply(-LIMIT);
         channel.runPendingTasks();
         // Others take the room before its turn comes.
-        answers.hold(LIMIT);
+        answers.holdReply(LIMIT);
         read();
         assertThat(ran).isEmpty();
-        answers.hold(-LIMIT);
+        answers.holdReply(-LIMIT);
         channel.runPendingTasks();
         read();
         assertThat(ran).containsExactly("read");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.Flood;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.net.Network;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Seeds;
 import java.io.ByteArrayOutputStream;
@@ -122,6 +123,25 @@ class PipelineTest {
             assertThat(writer.read()).isEqualTo(":0");
             assertThat(writer.read()).isEqualTo(":1");
             assertThat(writer.read()).isEqualTo("+PONG");
+        }
+    }
+
+    /** Its commands were answered, so nothing else counts them. */
+    @Test
+    void aTransactionCountsAsARequestUntilItsReply() throws Exception {
+        Network network = fixture.server.network();
+        try (RespClient client = fixture.connect()) {
+            assertThat(client.call("MULTI")).isEqualTo("+OK");
+            assertThat(client.call("RPUSH", "k", "v".repeat(100_000))).isEqualTo("+QUEUED");
+            Eventually.await("it is answered", () -> network.inFlightBytes() == 0);
+            int before = fixture.store.accepted();
+            fixture.store.hold();
+            client.send("EXEC");
+            fixture.store.awaitAccepted(before + 1);
+            assertThat(network.inFlightBytes()).isGreaterThan(100_000);
+            fixture.store.release();
+            assertThat(client.read()).isEqualTo("[:1]");
+            Eventually.await("nothing is held", () -> network.inFlightBytes() == 0);
         }
     }
 

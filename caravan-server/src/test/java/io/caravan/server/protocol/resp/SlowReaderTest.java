@@ -9,8 +9,8 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.document.Backups;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.net.AnswerMemory;
-import io.caravan.server.net.SharedAnswers;
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
@@ -153,10 +153,10 @@ class SlowReaderTest extends RespTestBase {
 
     @Test
     void whileOthersHoldAllTheMemoryForAnswersWritesGoOnAndReadsWait() {
-        SharedAnswers shared = new SharedAnswers(VALUE_BYTES);
-        AnswerMemory others = shared.of(new EmbeddedChannel());
         EmbeddedChannel channel = new EmbeddedChannel();
-        AnswerMemory own = shared.of(channel);
+        List<ConnectionMemory> shared = Unbounded.memories(VALUE_BYTES, channel, new EmbeddedChannel());
+        ConnectionMemory own = shared.get(0);
+        ConnectionMemory others = shared.get(1);
         Queue<Runnable> readers = new ArrayDeque<>();
         ServerMetrics metrics = new ServerMetrics();
         RespProtocol protocol = new RespProtocol(
@@ -178,18 +178,18 @@ class SlowReaderTest extends RespTestBase {
                 readers::add,
                 Authenticator.open(),
                 metrics);
-        ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {}, () -> true);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
         CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
         own.onRoom(() -> {
             runner.endTurn();
             runner.run();
         });
-        others.hold(VALUE_BYTES);
+        others.holdReply(VALUE_BYTES);
         runner.offer(command("RPUSH", "k", "v"));
         runner.offer(command("LINDEX", "k", "0"));
         assertThat(fixture.store.accepted()).isOne();
         assertThat(readers).isEmpty();
-        others.hold(-VALUE_BYTES);
+        others.holdReply(-VALUE_BYTES);
         channel.runPendingTasks();
         assertThat(readers).hasSize(1);
         channel.finishAndReleaseAll();

@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -33,7 +33,7 @@ public final class ResponseWriter {
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
     private final Channel channel;
-    private final AnswerMemory answers;
+    private final ConnectionMemory memory;
     private final boolean bodiless;
     private final boolean oldVersion;
     private final HttpHeaders request;
@@ -46,9 +46,9 @@ public final class ResponseWriter {
      * true when the response is written.
      */
     public ResponseWriter(
-            Channel channel, AnswerMemory answers, HttpRequest head, Origins origins, BooleanSupplier ending) {
+            Channel channel, ConnectionMemory memory, HttpRequest head, Origins origins, BooleanSupplier ending) {
         this.channel = channel;
-        this.answers = answers;
+        this.memory = memory;
         this.bodiless = head.method().equals(HttpMethod.HEAD);
         this.oldVersion = !head.protocolVersion().isKeepAliveDefault();
         this.keepAlive = HttpUtil.isKeepAlive(head);
@@ -70,9 +70,9 @@ public final class ResponseWriter {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
 
-    /** Returns the accounting of the memory that the connection's responses take. */
-    public AnswerMemory answers() {
-        return answers;
+    /** Returns the memory of the connection. */
+    public ConnectionMemory memory() {
+        return memory;
     }
 
     public boolean writable() {

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.MovedException;
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
@@ -92,8 +92,8 @@ public final class Exchange {
         return writer.loop();
     }
 
-    public AnswerMemory answers() {
-        return writer.answers();
+    public ConnectionMemory memory() {
+        return writer.memory();
     }
 
     /** Returns the scheme of the client's URLs. */
@@ -126,7 +126,7 @@ public final class Exchange {
 
     /** Sends the response with this body and releases the body; see {@link #answer(Answer)}. */
     public void answer(Answer answer, ByteBuf body) {
-        onLoop(() -> {
+        onLoop(body, () -> {
             if (over) {
                 body.release();
             } else {
@@ -213,6 +213,16 @@ public final class Exchange {
         } else {
             loop().execute(action);
         }
+    }
+
+    /** The same, and counts the memory of a part of the response until the action begins, which writes or drops it. */
+    public void onLoop(ByteBuf part, Runnable action) {
+        int bytes = part.capacity();
+        memory().holdReply(bytes);
+        onLoop(() -> {
+            memory().holdReply(-bytes);
+            action.run();
+        });
     }
 
     /** Starts a response whose body follows. */

@@ -1,9 +1,8 @@
 package io.caravan.server.protocol.http.connection;
 
-import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.FatalErrors;
-import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
@@ -46,9 +45,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private final Channel channel;
     private final HttpService service;
-    private final InFlight inFlight;
+    private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
-    private final AnswerMemory answers;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
@@ -60,13 +58,14 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private boolean inputEnded;
     private boolean closing;
 
-    public HttpConnection(Channel channel, HttpService service, InFlight inFlight, AnswerMemory answers) {
+    public HttpConnection(Channel channel, HttpService service, ConnectionMemory memory) {
         this.channel = channel;
         this.service = service;
-        this.inFlight = inFlight;
-        this.answers = answers;
-        inFlight.onRoom(this::readMore);
-        answers.onRoom(this::next);
+        this.memory = memory;
+        memory.onRoom(() -> {
+            next();
+            readMore();
+        });
     }
 
     /** Returns the decoder, which precedes this handler in the pipeline. */
@@ -118,15 +117,15 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private void readMore() {
         if (exchange == null) {
-            inFlight.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.heldBytes()));
+            memory.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.heldBytes()), true);
         }
-        channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
+        channel.config().setAutoRead(!closing && !decoder.holding() && memory.mayRead());
     }
 
     private void begin(HttpRequest head) {
         ResponseWriter response = writer(head);
         writer = response;
-        inFlight.hold(RequestDecoder.headBytes(head));
+        memory.hold(RequestDecoder.headBytes(head));
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
@@ -138,7 +137,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     private ResponseWriter writer(HttpRequest head) {
-        return new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
+        return new ResponseWriter(channel, memory, head, service.origins(), service.readiness()::draining);
     }
 
     /** Responds to a request that may not have arrived completely, and ends the connection. */
@@ -156,18 +155,18 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             if (content.decoderResult().isFailure()) {
                 throw Request.malformed(content.decoderResult().cause());
             }
-            inFlight.hold(begun.add(content.content()));
+            memory.hold(begun.add(content.content()));
         } catch (Problem refused) {
             refuse(response, refused);
             return;
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
-            inFlight.requestCame();
+            memory.requestCame();
             Exchange whole = new Exchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
             exchange = whole;
             request++;
-            whole.onBodyReleased(() -> inFlight.settle(decoder.heldBytes(), false));
+            whole.onBodyReleased(() -> memory.settle(decoder.heldBytes(), false));
             whole.run(() -> whole.route().endpoint().handle(whole));
         }
     }
@@ -190,7 +189,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
      * next request may have begun.
      */
     private void next() {
-        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !answers.mayAnswer()) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayAnswer(0)) {
             return;
         }
         exchange = null;

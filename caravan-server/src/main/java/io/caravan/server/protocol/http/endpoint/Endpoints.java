@@ -45,12 +45,12 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      * not been revoked since the last part. An exception ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
-        if (!exchange.answers().room()) {
-            exchange.answers().whenRoom(exchange.untilEnd(() -> read(exchange, part)));
+        if (!exchange.memory().room()) {
+            exchange.memory().whenRoom(exchange.untilEnd(() -> read(exchange, part)));
             return;
         }
         readers.execute(exchange.untilEnd(() -> exchange.run(() -> {
-            if (!exchange.answers().room()) {
+            if (!exchange.memory().room()) {
                 // Other reads, admitted at the same time, have taken the memory.
                 read(exchange, part);
                 return;

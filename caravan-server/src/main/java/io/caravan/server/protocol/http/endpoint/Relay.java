@@ -39,13 +39,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -68,10 +69,10 @@ public final class Relay {
 
     private static final long RETRY_MILLIS = 20;
     /**
-     * Time for which an idle connection stays open: shorter than the time for which the leader waits for the next
-     * request by default.
+     * Time after which an idle connection is closed, at the next look: shorter than the time for which the leader waits
+     * for the next request by default.
      */
-    private static final long IDLE_MILLIS = 2_000;
+    private static final Duration IDLE = Duration.ofSeconds(2);
     /** Maximum number of idle connections that an event loop keeps to one node. */
     private static final int MAX_IDLE = 32;
     /** Headers that concern only the connection between two nodes, or that this node sets itself. */
@@ -83,11 +84,28 @@ public final class Relay {
             HttpHeaderNames.VARY.toString());
 
     private final Transport transport;
-    /** Idle connections. Each queue is used by its event loop only. */
-    private final Map<Way, Deque<Channel>> idle = new ConcurrentHashMap<>();
+    private final Map<Way, Pool> pools = new ConcurrentHashMap<>();
 
-    /** The connections of one event loop to a node. */
     private record Way(EventLoop loop, ClusterHost leader) {}
+
+    /** The connections of one event loop to a node. One task looks at all of them. */
+    private static final class Pool {
+        private final Set<Link> busy = new HashSet<>();
+        /** Those that have waited longest are first. */
+        private final Deque<Idle> idle = new ArrayDeque<>();
+
+        Pool(EventLoop loop) {
+            loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+        }
+
+        private void look() {
+            List.copyOf(busy).forEach(Link::lookAgain);
+            long before = System.nanoTime() - IDLE.toNanos();
+            while (!idle.isEmpty() && idle.element().sinceNanos - before <= 0) {
+                idle.element().end();
+            }
+        }
+    }
 
     /** Creates a relay whose connections use this transport, as the event loops that it runs on do. */
     public Relay(Transport transport) {
@@ -164,12 +182,12 @@ public final class Relay {
 
         private void passOn(Cluster cluster, GroupView group, ClusterHost leader) {
             EventLoop loop = (EventLoop) exchange.loop();
-            Deque<Channel> waiting = idle.computeIfAbsent(new Way(loop, leader), way -> new ArrayDeque<>());
-            Link link = new Link(this, cluster, group, leader, waiting);
-            Channel open = waiting.pollLast();
+            Pool pool = pools.computeIfAbsent(new Way(loop, leader), way -> new Pool(loop));
+            Link link = new Link(this, cluster, group, leader, pool);
+            Idle open = pool.idle.pollLast();
             if (open != null) {
-                open.pipeline().removeLast();
-                open.pipeline().addLast(link);
+                open.channel.pipeline().removeLast();
+                open.channel.pipeline().addLast(link);
                 return;
             }
             new Bootstrap()
@@ -228,23 +246,25 @@ public final class Relay {
 
     /** Watches an idle connection. */
     private static final class Idle extends ChannelInboundHandlerAdapter {
-        private final Deque<Channel> waiting;
+        private final Channel channel;
+        private final Pool pool;
+        private final long sinceNanos = System.nanoTime();
 
-        Idle(Deque<Channel> waiting) {
-            this.waiting = waiting;
+        Idle(Channel channel, Pool pool) {
+            this.channel = channel;
+            this.pool = pool;
         }
 
         @Override
         public void handlerAdded(ChannelHandlerContext context) {
-            waiting.addLast(context.channel());
-            context.executor().schedule(() -> end(context), IDLE_MILLIS, TimeUnit.MILLISECONDS);
+            pool.idle.addLast(this);
             // Only a read detects the end of the connection.
             context.read();
         }
 
-        private void end(ChannelHandlerContext context) {
-            if (!context.isRemoved() && waiting.remove(context.channel())) {
-                context.close();
+        private void end() {
+            if (pool.idle.remove(this)) {
+                channel.close();
             }
         }
 
@@ -252,17 +272,17 @@ public final class Relay {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ReferenceCountUtil.release(message);
-            end(context);
+            end();
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            waiting.remove(context.channel());
+            pool.idle.remove(this);
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            end(context);
+            end();
         }
     }
 
@@ -273,8 +293,8 @@ public final class Relay {
         private final Cluster cluster;
         private final GroupView group;
         private final ClusterHost leader;
-        private final Deque<Channel> waiting;
-        private @Nullable Future<?> look;
+        private final Pool pool;
+        private @Nullable ChannelHandlerContext context;
         private boolean sent;
         private @Nullable Answer bodiless;
         private boolean reusable;
@@ -283,9 +303,9 @@ public final class Relay {
         private boolean interim;
         private boolean done;
 
-        /** @param waiting takes the connection when the response is complete */
-        Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader, Deque<Channel> waiting) {
-            this.waiting = waiting;
+        /** @param pool takes the connection when the response is complete */
+        Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader, Pool pool) {
+            this.pool = pool;
             this.passage = passage;
             this.exchange = passage.exchange;
             this.cluster = cluster;
@@ -314,11 +334,20 @@ public final class Relay {
             if (passage.isLive()) {
                 exchange.onDrain(() -> endLive(context));
             }
-            look = context.executor()
-                    .scheduleAtFixedRate(() -> lookAgain(context), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+            this.context = context;
+            pool.busy.add(this);
             sent = true;
             context.writeAndFlush(request());
-            context.read();
+            readOn(context);
+        }
+
+        /** Reads more of the response. A read waits until the replies of all connections have space, as on the leader. */
+        private void readOn(ChannelHandlerContext context) {
+            if ((passage.isRead() || passage.isLive()) && !exchange.memory().room()) {
+                exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
+            } else {
+                context.read();
+            }
         }
 
         /** Ends a request that waits for values, because the client has ended its output or this node stops. */
@@ -334,8 +363,8 @@ public final class Relay {
          * Checks that the leader is the same. A leader whose machine has failed sends nothing more, not even the end of
          * the connection.
          */
-        private void lookAgain(ChannelHandlerContext context) {
-            if (!group.leader().equals(Optional.of(leader))) {
+        private void lookAgain() {
+            if (context != null && !group.leader().equals(Optional.of(leader))) {
                 context.close();
             }
         }
@@ -379,14 +408,14 @@ public final class Relay {
             }
             if (message instanceof HttpContent content && !interim) {
                 boolean whole = message instanceof LastHttpContent;
-                released = whole && reusable && waiting.size() < MAX_IDLE;
+                released = whole && reusable && pool.idle.size() < MAX_IDLE;
                 if (!done) {
                     done = whole;
                     pass(content, whole);
                 }
                 if (released) {
-                    endLook();
-                    context.pipeline().replace(this, null, new Idle(waiting));
+                    pool.busy.remove(this);
+                    context.pipeline().replace(this, null, new Idle(context.channel(), pool));
                 }
             }
         }
@@ -399,12 +428,6 @@ public final class Relay {
                 }
             } else if (whole) {
                 exchange.answer(Objects.requireNonNull(bodiless));
-            }
-        }
-
-        private void endLook() {
-            if (look != null) {
-                look.cancel(false);
             }
         }
 
@@ -427,12 +450,12 @@ public final class Relay {
         /** Reads the next piece when the client has received the last ones. */
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
-            exchange.whenWritable(context::read);
+            exchange.whenWritable(() -> readOn(context));
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            endLook();
+            pool.busy.remove(this);
             if (!done) {
                 done = true;
                 fail(new ConnectException("the connection ended"));

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.net.WaitBudget;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
@@ -76,8 +76,8 @@ public final class StreamReads {
             bytes += FOLLOWED_BYTES + start.name().toBytes().length;
         }
         long taken = bytes;
-        WaitBudget.Share waits = exchange.answers().waits();
-        if (!waits.take(taken)) {
+        ConnectionMemory memory = exchange.memory();
+        if (!memory.takeWait(taken)) {
             throw Readiness.unavailable(
                             "too_many_streams",
                             "this connection, or all of them, follow as many streams as the server has memory for;"
@@ -85,7 +85,7 @@ public final class StreamReads {
                     .with("Retry-After", "1");
         }
         exchange.onLoop(() -> {
-            exchange.atEnd(() -> waits.give(taken));
+            exchange.atEnd(() -> memory.giveWait(taken));
             exchange.releaseBody();
         });
     }

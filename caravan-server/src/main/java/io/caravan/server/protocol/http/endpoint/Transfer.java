@@ -47,7 +47,7 @@ final class Transfer {
             if (last) {
                 slice.end();
             }
-            exchange.loop().execute(() -> send(slice.bytes(), last));
+            exchange.onLoop(slice.bytes(), () -> send(slice.bytes(), last));
         } catch (Throwable problem) {
             slice.bytes().release();
             throw problem;

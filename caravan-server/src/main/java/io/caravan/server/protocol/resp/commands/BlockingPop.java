@@ -133,7 +133,7 @@ final class BlockingPop implements Reading {
         for (DocumentName name : names) {
             bytes += PLACE_BYTES + name.toBytes().length;
         }
-        if (!session.waits().take(bytes)) {
+        if (!session.memory().takeWait(bytes)) {
             throw new CommandException("ERR this connection, or all of them, wait for as many names as the server has"
                     + " memory for; try again later, or ask for fewer");
         }
@@ -141,7 +141,7 @@ final class BlockingPop implements Reading {
         try {
             queues.join(names, waiter);
         } catch (CommandException refused) {
-            session.waits().give(bytes);
+            session.memory().giveWait(bytes);
             throw refused;
         }
     }
@@ -257,7 +257,7 @@ final class BlockingPop implements Reading {
     /** Leaves the queues, so that the next waiters get their turn; on the event loop. */
     private void leave() {
         session.onEnding(null);
-        session.waits().give(placesBytes);
+        session.memory().giveWait(placesBytes);
         queues.leave(names, waiter);
     }
 

@@ -26,9 +26,16 @@ public final class TransactionCommands {
         return List.of(
                 transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
                 transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
-                        .commit((session, command) -> end(session, "EXEC").change()),
+                        .commit((session, command) -> {
+                            Transaction transaction = current(session, "EXEC");
+                            // Its commands now are a request, and take memory until that has its reply.
+                            session.memory().hold(transaction.heldBytes());
+                            session.transaction(null);
+                            return transaction.change();
+                        }),
                 transactions("DISCARD", 1, "Discards the transaction.").immediate((session, command) -> {
-                    end(session, "DISCARD");
+                    current(session, "DISCARD");
+                    session.transaction(null);
                     return Reply.OK;
                 }));
     }
@@ -41,12 +48,11 @@ public final class TransactionCommands {
         return Reply.OK;
     }
 
-    private static Transaction end(Session session, String command) {
+    private static Transaction current(Session session, String command) {
         Transaction transaction = session.transaction();
         if (transaction == null) {
             throw new CommandException("ERR " + command + " without MULTI");
         }
-        session.transaction(null);
         return transaction;
     }
 }

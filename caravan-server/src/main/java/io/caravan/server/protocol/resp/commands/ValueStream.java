@@ -196,11 +196,10 @@ public final class ValueStream implements Reading, DocumentReader {
         piece = null;
         sent = true;
         int bytes = full.readableBytes();
-        int held = full.capacity();
-        context.place().queue().hold(held);
+        context.place().queue().memory().holdReply(full.capacity());
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
-            context.place().add(new PendingReply.Piece(full, held, () -> written(bytes)));
+            context.place().add(new PendingReply.Piece(full, () -> written(bytes)));
             after.run();
         });
     }

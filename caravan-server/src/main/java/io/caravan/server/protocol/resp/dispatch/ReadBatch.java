@@ -111,11 +111,11 @@ public final class ReadBatch implements Runnable {
         long start = System.nanoTime();
         boolean waiting = false;
         // Other batches, admitted at the same time, may have taken the space since.
-        boolean over = !replies.answers().room();
+        boolean over = !replies.memory().room();
         try {
             while (!waiting && !over && !finished() && channel.isActive()) {
                 waiting = !run(steps.get(next));
-                over = replies.full() || !replies.answers().room() || System.nanoTime() - start > TURN_NANOS;
+                over = replies.memory().full() || !replies.memory().room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
             // Otherwise, the connection would wait forever.

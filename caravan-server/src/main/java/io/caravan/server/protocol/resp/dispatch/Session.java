@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.resp.dispatch;
 
-import io.caravan.server.net.WaitBudget;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
@@ -144,9 +144,9 @@ public final class Session {
         return Objects.requireNonNull(subscriber, "a connection has a subscriber");
     }
 
-    /** Returns the connection's share of the memory for subscriptions and waits. */
-    public WaitBudget.Share waits() {
-        return subscriptions().waits();
+    /** Returns the memory of the connection. */
+    public ConnectionMemory memory() {
+        return subscriptions().memory();
     }
 
     /**

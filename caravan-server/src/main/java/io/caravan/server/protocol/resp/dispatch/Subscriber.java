@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.net.WaitBudget;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
@@ -67,7 +67,7 @@ public final class Subscriber {
         try {
             channels.add(name, this);
         } catch (CommandException refused) {
-            waits().give(bytes(name));
+            memory().giveWait(bytes(name));
             throw refused;
         }
         return names.add(name);
@@ -98,18 +98,18 @@ public final class Subscriber {
         try {
             channels.add(pattern, this);
         } catch (CommandException refused) {
-            waits().give(PATTERN_BYTES);
+            memory().giveWait(PATTERN_BYTES);
             throw refused;
         }
         return patterns.add(pattern);
     }
 
-    WaitBudget.Share waits() {
-        return replies.answers().waits();
+    ConnectionMemory memory() {
+        return replies.memory();
     }
 
     private void take(long bytes) {
-        if (!waits().take(bytes)) {
+        if (!memory().takeWait(bytes)) {
             throw new CommandException("ERR this connection, or all of them, listen to as much as the server has memory"
                     + " for; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
         }
@@ -122,7 +122,7 @@ public final class Subscriber {
     /** Unsubscribes from a channel. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
-            waits().give(bytes(name));
+            memory().giveWait(bytes(name));
             channels.remove(name, this);
         }
     }
@@ -130,7 +130,7 @@ public final class Subscriber {
     /** Unsubscribes from the channels of a pattern. */
     public void remove(Glob pattern) {
         if (patterns.remove(pattern)) {
-            waits().give(PATTERN_BYTES);
+            memory().giveWait(PATTERN_BYTES);
             channels.remove(pattern, this);
         }
     }
@@ -163,12 +163,12 @@ public final class Subscriber {
      */
     boolean tell(DocumentName name, @Nullable Glob pattern, Reply message) {
         long bytes = message.heldBytes();
-        if (replies.heldBytes() + bytes > MAX_BEHIND_BYTES || !replies.answers().mayTell(bytes)) {
+        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayAnswer(bytes)) {
             return false;
         }
-        replies.holdPush(bytes);
+        memory().holdPush(bytes);
         channel.eventLoop().execute(() -> {
-            replies.holdPush(-bytes);
+            memory().holdPush(-bytes);
             pass(name, pattern, message);
         });
         return true;
@@ -198,7 +198,7 @@ public final class Subscriber {
         LOG.warn(
                 "closing {}: it has not taken {} bytes of messages, or too much of all answers together",
                 channel.remoteAddress(),
-                replies.heldBytes());
+                memory().replyBytes());
         channel.close();
         return true;
     }

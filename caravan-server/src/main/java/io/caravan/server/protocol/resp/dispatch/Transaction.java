@@ -47,7 +47,12 @@ public final class Transaction {
         release();
     }
 
-    /** Returns the commands' bytes to the budget, because they are about to run, or are dropped. */
+    /** Returns the memory that the budget has counted for the commands. */
+    public long heldBytes() {
+        return heldBytes;
+    }
+
+    /** Returns the commands' bytes to the budget, because they are dropped, or their connection counts them. */
     void release() {
         budget.give(heldBytes);
         heldBytes = 0;

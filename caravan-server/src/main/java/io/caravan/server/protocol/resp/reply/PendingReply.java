@@ -12,21 +12,22 @@ import org.jspecify.annotations.Nullable;
  * The place of one reply in the order of its connection's replies. The reply is completed in one call,
  * {@link #complete}, or in chunks, by {@link #add} and {@link #end}.
  *
- * <p>Only the event loop uses the fields, with two exceptions. The completing thread writes {@code reply} and
- * {@code heldBytes} before it passes this object on. {@code nextCompleted} belongs to {@link CompletionInbox}.
+ * <p>Only the event loop uses the fields, but the completing thread writes {@code reply} and {@code heldBytes} before it
+ * passes this object on.
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
-    private final Protocol protocol;
+    /** The protocol version that the connection spoke when the request arrived. */
+    final Protocol protocol;
+
     private final Observer observer;
-    private final boolean push;
+    /** Whether it is a message that no request asked for. */
+    final boolean push;
+
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
     private boolean done;
-
-    @Nullable
-    PendingReply nextCompleted;
 
     /** Receives the outcome of a request once, on the event loop. */
     public interface Observer {
@@ -42,55 +43,36 @@ public final class PendingReply implements Outcome<Reply> {
     }
 
     /**
-     * A chunk of a reply.
+     * A chunk of a reply. The memory of the connection has counted its capacity.
      *
      * @param bytes released once they are written
-     * @param heldBytes the bytes that {@link ReplyQueue#hold} has counted for them
      * @param gone runs on the event loop once the bytes are released
      */
-    public record Piece(ByteBuf bytes, long heldBytes, Runnable gone) {
+    public record Piece(ByteBuf bytes, Runnable gone) {
         void drop() {
             bytes.release();
             gone.run();
         }
     }
 
-    PendingReply(ReplyQueue queue, Protocol protocol, Observer observer) {
-        this(queue, protocol, observer, false);
-    }
-
-    private PendingReply(ReplyQueue queue, Protocol protocol, Observer observer, boolean push) {
+    PendingReply(ReplyQueue queue, Protocol protocol, Observer observer, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
         this.observer = observer;
         this.push = push;
     }
 
-    /** Creates a place for a message that no request asked for. */
-    static PendingReply push(ReplyQueue queue, Protocol protocol) {
-        return new PendingReply(queue, protocol, new Observer() {}, true);
-    }
-
-    boolean isPush() {
-        return push;
-    }
-
-    /** Returns the protocol version that the connection spoke when the request arrived. */
-    Protocol protocol() {
-        return protocol;
-    }
-
     /**
      * Counts the memory that the reply will take, in place of an earlier count; on the thread that will complete it.
      */
     public void hold(long bytes) {
-        queue.hold(bytes - heldBytes);
+        long added = bytes - heldBytes;
         heldBytes = bytes;
-    }
-
-    /** Returns the memory counted for the reply. */
-    long heldBytes() {
-        return heldBytes;
+        if (push) {
+            queue.memory().holdPush(added);
+        } else {
+            queue.memory().holdReply(added);
+        }
     }
 
     /** Completes the reply; on any thread, once. */
@@ -118,8 +100,11 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** Abandons the reply, because the connection is closed. */
+    /** Abandons the reply and its chunks, because the connection is closed. */
     void abandon() {
+        for (Piece piece = pollPiece(); piece != null; piece = pollPiece()) {
+            piece.drop();
+        }
         if (!done) {
             done = true;
             observer.abandoned();

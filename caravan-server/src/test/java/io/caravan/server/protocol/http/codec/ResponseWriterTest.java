@@ -19,7 +19,7 @@ class ResponseWriterTest {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");
         return new ResponseWriter(
                         channel,
-                        Unbounded.answers(channel),
+                        Unbounded.memory(channel),
                         head,
                         new Origins(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
                         () -> false)

@@ -8,14 +8,13 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
@@ -81,9 +80,8 @@ class KeysReadingTest {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
-        AnswerMemory answers = Unbounded.answers(channel);
-        ReplyQueue replies =
-                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {}, () -> true);
+        ConnectionMemory answers = Unbounded.memory(channel);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), answers, () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
@@ -93,8 +91,8 @@ class KeysReadingTest {
         long heldBytes = 0;
         while (!keys.proceed()) {
             assertThat(place.reply()).isNull();
-            assertThat(answers.heldBytes()).isGreaterThan(heldBytes);
-            heldBytes = answers.heldBytes();
+            assertThat(answers.replyBytes()).isGreaterThan(heldBytes);
+            heldBytes = answers.replyBytes();
             turns++;
         }
         assertThat(turns).isBetween(3, 6);
@@ -110,8 +108,8 @@ class KeysReadingTest {
             push("k" + i);
             names.add(DocumentName.of("k" + i));
         }
-        ReplyQueue replies = new ReplyQueue(
-                channel, new CompletionInbox(channel.eventLoop()), Unbounded.answers(channel), () -> {}, () -> true);
+        ReplyQueue replies =
+                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
         PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);

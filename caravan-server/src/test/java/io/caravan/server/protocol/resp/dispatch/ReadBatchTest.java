@@ -3,12 +3,11 @@ package io.caravan.server.protocol.resp.dispatch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
@@ -24,9 +23,8 @@ class ReadBatchTest {
     private static final long LIMIT = 1L << 40;
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
-    private final ReplyQueue replies =
-            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {}, () -> true);
+    private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
+    private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
     private final Session session =
             new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();
@@ -92,15 +90,15 @@ class ReadBatchTest {
     void itDoesNothingWhileAllClientsTogetherHaveEnoughToTake() {
         ReadBatch batch = batch((session, command) -> {
             if (done.incrementAndGet() == 1) {
-                answers.hold(LIMIT);
+                memory.holdReply(LIMIT);
             }
             return new Reply.Number(done.get());
         });
-        answers.hold(LIMIT);
+        memory.holdReply(LIMIT);
         assertThat(turn(batch)).isZero();
-        answers.hold(-LIMIT);
+        memory.holdReply(-LIMIT);
         assertThat(turn(batch)).isOne();
-        answers.hold(-LIMIT);
+        memory.holdReply(-LIMIT);
         assertThat(turnsUntil(batch, READS)).isPositive();
     }
 
@@ -111,12 +109,12 @@ class ReadBatchTest {
             return new Reply.Bulk(new byte[600_000]);
         });
         turnsUntil(batch, 2);
-        assertThat(replies.full()).isTrue();
+        assertThat(memory.full()).isTrue();
         assertThat(done).hasValue(2);
         while (replies.flush()) {
             // One at a time: each fills the socket's buffer.
         }
-        assertThat(replies.full()).isFalse();
+        assertThat(memory.full()).isFalse();
         assertThat(turnsUntil(batch, READS)).isPositive();
         channel.finishAndReleaseAll();
     }

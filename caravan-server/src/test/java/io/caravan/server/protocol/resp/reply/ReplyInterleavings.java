@@ -3,7 +3,7 @@ package io.caravan.server.protocol.resp.reply;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -31,7 +31,7 @@ final class ReplyInterleavings {
     private final SplittableRandom random;
     private final Interleaver threads;
     private final Queue<Runnable> tasks = new ArrayDeque<>();
-    private final CompletionInbox inbox = new CompletionInbox(loop());
+    private final EventLoop loop = loop();
     private final List<Connection> connections = new ArrayList<>();
     private boolean onLoop;
 
@@ -92,9 +92,8 @@ final class ReplyInterleavings {
                 }
             }
         };
-        private final AnswerMemory answers = Unbounded.answers(channel);
-        private final ReplyQueue replies =
-                new ReplyQueue(channel, inbox, answers, this::progress, () -> this.inProgress);
+        private final ConnectionMemory memory = Unbounded.memory(channel);
+        private final ReplyQueue replies = new ReplyQueue(channel, loop, memory, this::progress, () -> this.inProgress);
         private final List<String> ends = new ArrayList<>();
         private final StringBuilder taken = new StringBuilder();
         private int toAsk = 1 + random.nextInt(4);
@@ -107,7 +106,7 @@ final class ReplyInterleavings {
         Connection(String name) {
             this.name = name;
             channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 2));
-            channel.pipeline().addFirst(answers).addLast(new ChannelInboundHandlerAdapter() {
+            channel.pipeline().addFirst(memory).addLast(new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelWritabilityChanged(ChannelHandlerContext context) {
                     progress();
@@ -178,8 +177,8 @@ final class ReplyInterleavings {
 
         private void add(PendingReply place, String text) {
             ByteBuf bytes = Unpooled.copiedBuffer(text, US_ASCII);
-            replies.hold(bytes.capacity());
-            place.add(new PendingReply.Piece(bytes, bytes.capacity(), () -> {}));
+            memory.holdReply(bytes.capacity());
+            place.add(new PendingReply.Piece(bytes, () -> {}));
         }
 
         /** As {@code RespHandler} does. */
@@ -219,9 +218,8 @@ final class ReplyInterleavings {
                     .hasSize(asked);
             if (!ended) {
                 assertThat(taken).as(name).hasToString(all.toString());
-                assertThat(replies.heldBytes()).as(name).isZero();
             }
-            assertThat(answers.heldBytes()).as(name).isZero();
+            assertThat(memory.replyBytes()).as(name).isZero();
             channel.finishAndReleaseAll();
         }
     }

@@ -27,17 +27,24 @@ class ReplyInterleavingsTest {
 
     /** What must not be wrong, wrong on purpose. */
     enum Sabotage {
-        FORGET_WHAT_OTHERS_PUSH_MEANWHILE(
-                "CompletionInbox",
-                "        } while (!top.compareAndSet(below, reply));",
-                "        } while (false);\n        top.set(reply);"),
+        FORGET_WHAT_COMES_DURING_THE_DELIVERY("ReplyQueue", """
+                        delivers.set(false);
+                        for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
+                            reply.markDone();
+                        }
+                """, """
+                        for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
+                            reply.markDone();
+                        }
+                        delivers.set(false);
+                """),
         TAKE_ANY_THREAD_FOR_THE_LOOP(
                 "ReplyQueue",
-                "if (inbox.inEventLoop() && inProgress.getAsBoolean()) {",
+                "if (loop.inEventLoop() && inProgress.getAsBoolean()) {",
                 "if (inProgress.getAsBoolean()) {"),
         WRITE_A_REPLY_THAT_HAS_NOT_COME(
                 "ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
-        KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            hold(-head.heldBytes());\n", ""),
+        KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         ANSWER_WHAT_IS_ABANDONED(
                 "PendingReply",
                 "observer.abandoned();",
@@ -51,8 +58,7 @@ class ReplyInterleavingsTest {
     }
 
     private Exploration exploration(List<SourceEdit> edits) throws Exception {
-        return new Exploration(
-                ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class, CompletionInbox.class);
+        return new Exploration(ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class);
     }
 
     @Test

@@ -6,18 +6,20 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** All answers together take bounded memory, whoever does not read. */
-class AnswerBudgetTest {
+/** All memory together take bounded memory, whoever does not read. */
+class ReplyMemoryTest {
     private static final int LIMIT = 80_000;
-    private static final long PATIENCE_SECONDS = AnswerBudget.PATIENCE.toSeconds();
+    private static final long PATIENCE_SECONDS = MemoryBudget.REPLY_PATIENCE.toSeconds();
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final AnswerBudget budget = new AnswerBudget(LIMIT, timer.eventLoop());
+    private final MemoryBudget budget =
+            new MemoryBudget(TestLimits.of(1, LIMIT, LIMIT, Duration.ofSeconds(15), Duration.ZERO), timer.eventLoop());
     private final Client first = new Client();
     private final Client second = new Client();
 
@@ -32,13 +34,13 @@ class AnswerBudgetTest {
             }
         };
 
-        final AnswerMemory answers = new AnswerMemory(channel, budget);
+        final ConnectionMemory memory = new ConnectionMemory(channel, budget);
         boolean reads;
         int woken;
 
         Client() {
-            channel.pipeline().addLast(answers);
-            answers.onRoom(() -> woken++);
+            channel.pipeline().addLast(memory);
+            memory.onRoom(() -> woken++);
         }
 
         void write(int bytes) {
@@ -67,7 +69,7 @@ class AnswerBudgetTest {
         for (Client client : new Client[] {first, second}) {
             client.channel.finishAndReleaseAll();
         }
-        assertThat(budget.heldBytes()).isZero();
+        assertThat(budget.replyBytes.get()).isZero();
     }
 
     private void pass(long seconds) {
@@ -78,52 +80,51 @@ class AnswerBudgetTest {
     @Test
     void whatIsWrittenCountsUntilTheClientHasTakenIt() {
         first.write(1_000);
-        first.answers.hold(500);
-        assertThat(budget.heldBytes()).isEqualTo(1_500);
+        first.memory.holdReply(500);
+        assertThat(budget.replyBytes.get()).isEqualTo(1_500);
         first.read();
-        first.answers.hold(-500);
-        assertThat(budget.heldBytes()).isZero();
+        first.memory.holdReply(-500);
+        assertThat(budget.replyBytes.get()).isZero();
     }
 
     @Test
     void readsWaitWhileAllIsSpentAndGoOnWhenAnEighthIsFree() {
         first.write(LIMIT);
-        assertThat(second.answers.room()).isFalse();
-        assertThat(second.answers.roomOrWake()).isFalse();
-        assertThat(second.answers.mayAnswer()).isTrue();
-        assertThat(first.answers.mayAnswer()).isFalse();
+        assertThat(second.memory.room()).isFalse();
+        assertThat(second.memory.mayAnswer(0)).isTrue();
+        assertThat(first.memory.mayAnswer(0)).isFalse();
         assertThat(second.woken()).isZero();
         first.read();
-        assertThat(second.answers.room()).isTrue();
+        assertThat(second.memory.room()).isTrue();
         assertThat(second.woken()).isOne();
         assertThat(first.woken()).isOne();
     }
 
     @Test
     void itIsSpentUntilAnEighthIsFree() {
-        first.answers.hold(LIMIT);
-        first.answers.hold(-LIMIT / 8 + 1);
-        assertThat(second.answers.room()).isFalse();
-        first.answers.hold(-1);
-        assertThat(second.answers.room()).isTrue();
+        first.memory.holdReply(LIMIT);
+        first.memory.holdReply(-LIMIT / 8 + 1);
+        assertThat(second.memory.room()).isFalse();
+        first.memory.holdReply(-1);
+        assertThat(second.memory.room()).isTrue();
     }
 
     /** A message may go to many subscribers, each of which holds nothing yet. */
     @Test
     void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
-        assertThat(second.answers.mayTell(LIMIT)).isTrue();
-        first.answers.hold(LIMIT);
-        assertThat(second.answers.mayTell(LIMIT)).isFalse();
-        assertThat(second.answers.mayTell(10)).isTrue();
+        assertThat(second.memory.mayAnswer(LIMIT)).isTrue();
+        first.memory.holdReply(LIMIT);
+        assertThat(second.memory.mayAnswer(LIMIT)).isFalse();
+        assertThat(second.memory.mayAnswer(10)).isTrue();
     }
 
     @Test
     void whatAGoneClientHeldIsFree() {
         first.write(LIMIT);
         first.channel.close();
-        assertThat(second.answers.room()).isTrue();
-        first.answers.hold(1_000);
-        assertThat(budget.heldBytes()).isZero();
+        assertThat(second.memory.room()).isTrue();
+        first.memory.holdReply(1_000);
+        assertThat(budget.replyBytes.get()).isZero();
     }
 
     @Test
@@ -135,18 +136,17 @@ class AnswerBudgetTest {
         pass(1);
         assertThat(first.channel.isOpen()).isFalse();
         assertThat(second.channel.isOpen()).isTrue();
-        assertThat(second.answers.room()).isTrue();
-        assertThat(budget.closedConnections()).isOne();
+        assertThat(second.memory.room()).isTrue();
+        assertThat(budget.closedForReplies.sum()).isOne();
     }
 
     @Test
     void whoTakesSomethingGoesOn() {
-        first.answers.hold(LIMIT + 10);
+        first.memory.holdReply(LIMIT + 10);
         second.write(1_000);
         for (int i = 0; i < 3; i++) {
             pass(PATIENCE_SECONDS - 1);
-            first.answers.hold(-1);
-            pass(1);
+            first.memory.holdReply(-1);
         }
         assertThat(first.channel.isOpen()).isTrue();
         assertThat(second.channel.isOpen()).isFalse();

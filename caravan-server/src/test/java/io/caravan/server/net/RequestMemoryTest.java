@@ -10,38 +10,39 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Connections get on in turn while all together hold as much as they may. */
-class InFlightTest {
+class RequestMemoryTest {
     private static final int LIMIT = 100;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
-    private final InFlightBudget budget = new InFlightBudget(LIMIT, PATIENCE, timer.eventLoop());
+    private final MemoryBudget budget = new MemoryBudget(
+            TestLimits.of(1, LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
 
     /** A connection whose requests are answered as soon as they have come whole. */
     private final class Client {
         final EmbeddedChannel channel = new EmbeddedChannel();
-        final InFlight inFlight = new InFlight(channel, budget, LIMIT, Unbounded.answers(channel));
+        final ConnectionMemory memory = new ConnectionMemory(channel, budget);
         boolean reads;
 
         Client() {
-            inFlight.onRoom(() -> reads = inFlight.mayRead());
-            inFlight.onIdle(channel::close);
-            channel.pipeline().addLast(inFlight);
+            memory.onRoom(() -> reads = memory.mayRead());
+            memory.onIdle(channel::close);
+            channel.pipeline().addLast(memory);
         }
 
         /** Sends bytes, of which the last are part of a request. */
         void send(int bytes, boolean requestCame, int unfinished) {
             channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[bytes]));
             if (requestCame) {
-                inFlight.requestCame();
+                memory.requestCame();
             }
-            inFlight.settle(unfinished);
-            reads = inFlight.mayRead();
+            memory.settle(unfinished, true);
+            reads = memory.mayRead();
         }
 
         /** Has part of a request read, and goes on only if it may. */
         void begin(int bytes) {
-            send(bytes, false, (int) inFlight.heldBytes() + bytes);
+            send(bytes, false, (int) memory.requestBytes() + bytes);
         }
 
         boolean open() {
@@ -109,7 +110,7 @@ class InFlightTest {
         assertThat(last.reads()).isFalse();
         first.channel.close();
         assertThat(last.reads()).isTrue();
-        assertThat(budget.heldBytes()).isEqualTo(10);
+        assertThat(budget.requestBytes.get()).isEqualTo(10);
     }
 
     @BeforeEach
@@ -126,14 +127,14 @@ class InFlightTest {
     void whatIsDecodedCountsToo() {
         Client client = new Client();
         client.send(10, true, 10);
-        client.inFlight.hold(50);
-        assertThat(budget.heldBytes()).isEqualTo(60);
-        assertThat(client.inFlight.mayDecode()).isTrue();
-        client.inFlight.hold(LIMIT);
-        assertThat(client.inFlight.mayDecode()).isFalse();
-        client.inFlight.settle(0);
-        assertThat(client.inFlight.mayDecode()).isTrue();
-        assertThat(budget.heldBytes()).isZero();
+        client.memory.hold(50);
+        assertThat(budget.requestBytes.get()).isEqualTo(60);
+        assertThat(client.memory.mayDecode()).isTrue();
+        client.memory.hold(LIMIT);
+        assertThat(client.memory.mayDecode()).isFalse();
+        client.memory.settle(0, true);
+        assertThat(client.memory.mayDecode()).isTrue();
+        assertThat(budget.requestBytes.get()).isZero();
     }
 
     @Test
@@ -142,9 +143,9 @@ class InFlightTest {
         Client second = new Client();
         first.begin(LIMIT / 2);
         second.begin(LIMIT / 2);
-        assertThat(first.inFlight.tryHold(10)).isFalse();
-        assertThat(second.inFlight.tryHold(10)).isTrue();
-        assertThat(budget.heldBytes()).isEqualTo(LIMIT + 10);
+        assertThat(first.memory.tryHold(10)).isFalse();
+        assertThat(second.memory.tryHold(10)).isTrue();
+        assertThat(budget.requestBytes.get()).isEqualTo(LIMIT + 10);
     }
 
     /** Its client has sent everything, so nothing else would have it looked at again. */
@@ -159,8 +160,7 @@ class InFlightTest {
         other.begin(LIMIT / 2);
         holder.begin(1);
         whole.reads = false;
-        assertThat(whole.inFlight.mayDecode()).isFalse();
-        assertThat(whole.inFlight.mayDecodeOrWake()).isFalse();
+        assertThat(whole.memory.mayDecode()).isFalse();
         other.channel.close();
         holder.channel.close();
         assertThat(whole.reads()).isTrue();
@@ -179,7 +179,7 @@ class InFlightTest {
         small.begin(LIMIT / 8);
         assertThat(small.reads()).isFalse();
         Client another = new Client();
-        assertThat(another.inFlight.mayRead()).isTrue();
+        assertThat(another.memory.mayRead()).isTrue();
     }
 
     @Test
@@ -199,7 +199,7 @@ class InFlightTest {
         assertThat(greatest.open()).isFalse();
         assertThat(lesser.open()).isTrue();
         assertThat(working.open()).isTrue();
-        assertThat(budget.closedConnections()).isOne();
+        assertThat(budget.closedForRequests.sum()).isOne();
         assertThat(working.reads()).isTrue();
     }
 
@@ -221,7 +221,7 @@ class InFlightTest {
     void whatComesAfterTheEndIsNotCounted() {
         Client ended = new Client();
         ended.begin(10);
-        ended.inFlight.close();
+        ended.memory.close();
         ended.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[20]));
         assertThat((Object) ended.channel.readInbound())
                 .as("passed on before the end")
@@ -230,7 +230,7 @@ class InFlightTest {
                 .as("passed on after it")
                 .isNull();
         ended.channel.close();
-        assertThat(budget.heldBytes()).isZero();
+        assertThat(budget.requestBytes.get()).isZero();
     }
 
     /** A BLPOP without a timeout may wait for one of those that wait for their turn. */
@@ -238,12 +238,12 @@ class InFlightTest {
     void theExceptionThatBlocksLetsTheOthersHaveTheirTurns() {
         Client blocks = new Client();
         Client next = new Client();
-        new Client().inFlight.hold(LIMIT);
+        new Client().memory.hold(LIMIT);
         blocks.begin(1);
         assertThat(blocks.reads()).isTrue();
-        blocks.inFlight.requestCame();
-        blocks.inFlight.mayRead();
-        blocks.inFlight.waitingFor(PATIENCE::toNanos);
+        blocks.memory.requestCame();
+        blocks.memory.mayRead();
+        blocks.memory.waitingFor(PATIENCE::toNanos);
         next.begin(10);
         assertThat(next.reads()).isFalse();
         pass(PATIENCE);
@@ -255,14 +255,14 @@ class InFlightTest {
     void whatWaitsForTheServerIsNotClosed() {
         Client waits = new Client();
         waits.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[LIMIT]));
-        waits.inFlight.requestCame();
-        waits.inFlight.mayRead();
+        waits.memory.requestCame();
+        waits.memory.mayRead();
         pass(PATIENCE);
         pass(PATIENCE);
         assertThat(waits.open()).isTrue();
-        waits.inFlight.waitingFor(PATIENCE::toNanos);
+        waits.memory.waitingFor(PATIENCE::toNanos);
         pass(PATIENCE);
         assertThat(waits.open()).isFalse();
-        assertThat(budget.heldBytes()).isZero();
+        assertThat(budget.requestBytes.get()).isZero();
     }
 }

@@ -1,0 +1,417 @@
+package io.caravan.server.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory of one connection: its requests from when they are read until they have replies, its replies until the
+ * client has received them, and what its client waits for. Counts what is read and written; the protocol counts what it
+ * holds in addition.
+ *
+ * <p>The protocol reports each request that has arrived completely ({@link #requestCame}), and when all of them have
+ * replies ({@link #settle}). It reads on only when it may ({@link #mayRead}), so a connection at a limit receives its
+ * replies before it is read again. It creates a reply that may be large only when there is {@linkplain #room space}.
+ *
+ * <p>Requests are counted on the event loop, replies and waits on any thread.
+ */
+public final class ConnectionMemory extends ChannelDuplexHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
+    private static final LineLimit LINES = new LineLimit();
+    /** A client that sends fewer bytes within the budget's patience counts as idle. */
+    private static final int PROGRESS_BYTES = 8 * 1024;
+    /** A connection with fewer bytes of replies gets small ones even without space, so that its writes continue. */
+    private static final int LITTLE_REPLY_BYTES = 4 * 1024;
+    /** Approximate memory that the replies of a connection may take before it runs no more requests. */
+    private static final int FULL_REPLY_BYTES = 1024 * 1024;
+
+    private final Channel channel;
+    private final MemoryBudget budget;
+    /** The client's network; null if it is this machine. */
+    private final @Nullable PeerNetwork peer;
+
+    private final Queue<Runnable> whenRoom = new ConcurrentLinkedQueue<>();
+    private Runnable onRoom = () -> {};
+    private Runnable onIdle = () -> {};
+    private LongSupplier waitingNanos = () -> 0;
+    private volatile boolean closed;
+
+    /** Changed on the event loop, and read by other threads. */
+    private volatile long requestBytes;
+    /** The memory of decoded requests without replies, in addition to their bytes. */
+    private long decodedBytes;
+
+    private boolean onlyUnfinished;
+    /** Whether a request has arrived completely since the last {@link #settle}. */
+    private boolean cameWhole;
+
+    private boolean paused;
+    /** Whether only the client can advance this connection. Read by other threads. */
+    private volatile boolean clientsTurn;
+    /** The time of the client's last progress. Read by other threads. */
+    private volatile long progressNanos;
+    /** The bytes received since {@link #progressNanos}. */
+    private long progressBytes;
+
+    private long transfers;
+
+    // Guarded by this.
+    private long replyBytes;
+    private long pushedBytes;
+    private long repliesChangedNanos;
+    private long waitBytes;
+
+    ConnectionMemory(Channel channel, MemoryBudget budget) {
+        this.channel = channel;
+        this.budget = budget;
+        PeerNetwork network = PeerNetwork.of(channel.remoteAddress());
+        this.peer = network == null || network.loopback() ? null : network;
+        budget.opened(this);
+    }
+
+    /**
+     * Sets the action that runs, on the event loop, when a method that has returned false because the other connections
+     * left no space should be called again.
+     */
+    public void onRoom(Runnable action) {
+        onRoom = action;
+    }
+
+    /**
+     * Sets the action that ends the connection, on the event loop, when its client does not send the rest of a request.
+     */
+    void onIdle(Runnable action) {
+        onIdle = action;
+    }
+
+    /**
+     * Sets the source, called on any thread, of how many nanoseconds a request has waited whose client chooses how long
+     * it waits, such as a blocking pop. Later requests of the connection wait with it. The source returns 0 if no such
+     * request exists.
+     */
+    public void waitingFor(LongSupplier nanos) {
+        waitingNanos = nanos;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (closed) {
+            // TLS passes on everything that it has decoded, even if the first part has ended the connection.
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        if (message instanceof ByteBuf bytes) {
+            int came = bytes.readableBytes();
+            transfers++;
+            progressBytes += came;
+            if (requestBytes == 0 || progressBytes >= PROGRESS_BYTES) {
+                progress();
+            }
+            onlyUnfinished = false;
+            clientsTurn = false;
+            addRequests(came);
+            if (!budget.hasRoom(requestBytes) || requestBytes >= budget.limits.connectionInFlightBytes()) {
+                // Otherwise the socket would be read several times before the protocol calls mayRead.
+                paused = true;
+                channel.config().setAutoRead(false);
+            }
+        }
+        context.fireChannelRead(message);
+    }
+
+    private void progress() {
+        progressBytes = 0;
+        progressNanos = budget.nanoTime();
+    }
+
+    /** Adds to the count. Only the event loop changes it, so no update is lost between the read and the write. */
+    @SuppressWarnings("NonAtomicOperationOnVolatileField")
+    private void addRequests(long bytes) {
+        requestBytes += bytes;
+        budget.addRequests(bytes);
+    }
+
+    /** Suppresses reads while paused: Netty's decoders request input whenever they have part of a message. */
+    @Override
+    public void read(ChannelHandlerContext context) {
+        if (!paused) {
+            context.read();
+        }
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        if (message instanceof ByteBuf bytes) {
+            int taken = bytes.capacity();
+            holdReply(taken);
+            context.write(message, promise.unvoid().addListener(written -> taken(taken)));
+        } else {
+            context.write(message, promise);
+        }
+    }
+
+    private void taken(long bytes) {
+        transfers++;
+        boolean wasFull = full();
+        holdReply(-bytes);
+        if (wasFull && !full()) {
+            onRoom.run();
+        }
+    }
+
+    /** Returns a number that changes whenever bytes are read, or were written. For the event loop only. */
+    long transfers() {
+        return transfers;
+    }
+
+    /** Counts the additional memory of a decoded request, regardless of the limits, until it is settled. */
+    public void hold(long bytes) {
+        if (!closed) {
+            decodedBytes += bytes;
+            addRequests(bytes);
+        }
+    }
+
+    /**
+     * The same as {@link #hold}, before the memory is allocated. Returns false, and counts nothing, if the other
+     * connections leave no space.
+     */
+    public boolean tryHold(long bytes) {
+        boolean admitted = closed || budget.admits(this, begun());
+        if (admitted) {
+            hold(bytes);
+        }
+        return admitted;
+    }
+
+    /** Whether the next request may be decoded, in addition to those without replies. */
+    public boolean mayDecode() {
+        return closed || decodedBytes < budget.limits.connectionInFlightBytes() && budget.admits(this, begun());
+    }
+
+    /** Records that a request has arrived completely. */
+    public void requestCame() {
+        cameWhole = true;
+        // The bytes that follow belong to another request.
+        onlyUnfinished = false;
+        progress();
+    }
+
+    /**
+     * Records that all decoded requests have replies.
+     *
+     * @param unfinishedBytes the bytes held for a request that is not completely decoded, and for those after it
+     * @param begun whether that request needs more bytes, or memory
+     */
+    public void settle(long unfinishedBytes, boolean begun) {
+        if (closed) {
+            return;
+        }
+        onlyUnfinished = begun;
+        decodedBytes = 0;
+        addRequests(unfinishedBytes - requestBytes);
+        if (cameWhole || requestBytes == 0) {
+            cameWhole = false;
+            budget.settled(this);
+        }
+    }
+
+    private boolean begun() {
+        return onlyUnfinished && requestBytes > 0;
+    }
+
+    /**
+     * Whether more may be read. A request that has begun may be completed, up to its maximum length, regardless of the
+     * connection's limit. When all connections together are at their limit, only one at a time continues.
+     */
+    public boolean mayRead() {
+        boolean begun = begun();
+        boolean wasPaused = paused;
+        boolean over = !onlyUnfinished && requestBytes >= budget.limits.connectionInFlightBytes();
+        paused = !closed && (over || !budget.admits(this, begun));
+        if (wasPaused && !paused) {
+            progress();
+        }
+        clientsTurn = begun && !paused;
+        return !paused;
+    }
+
+    /** Returns the bytes held for requests. Callable on any thread. */
+    long requestBytes() {
+        return requestBytes;
+    }
+
+    /** Counts the bytes of a part of a reply; a negative number releases them. */
+    public synchronized void holdReply(long bytes) {
+        if (!closed) {
+            replyBytes += bytes;
+            repliesChangedNanos = budget.nanoTime();
+            // Under the lock; otherwise the end of the connection could release bytes that are not counted yet.
+            budget.addReplies(bytes);
+        }
+    }
+
+    /**
+     * Counts the bytes of a message that no request asked for; a negative number releases them. The message may wait
+     * for a reply that has yet to be produced, so it does not count toward {@link #full}, which would prevent that
+     * reply.
+     */
+    public synchronized void holdPush(long bytes) {
+        pushedBytes += bytes;
+        holdReply(bytes);
+    }
+
+    /** Returns the bytes held for replies and messages. */
+    public synchronized long replyBytes() {
+        return replyBytes;
+    }
+
+    /** Whether no more replies should be requested until the client has received some. */
+    public synchronized boolean full() {
+        return replyBytes - pushedBytes >= FULL_REPLY_BYTES;
+    }
+
+    /** Whether the replies of all connections have space; if not, the action of {@link #onRoom} runs when they have. */
+    public boolean room() {
+        return budget.hasReplyRoom(this);
+    }
+
+    /** Whether a reply or message of this size may be created: there is space, or the connection holds little with it. */
+    public boolean mayAnswer(long bytes) {
+        return replyBytes() + bytes < LITTLE_REPLY_BYTES || room();
+    }
+
+    /** Runs the action on the event loop once replies have space, unless the connection has closed by then. */
+    public void whenRoom(Runnable action) {
+        whenRoom.add(action);
+        if (room()) {
+            wake();
+        }
+        if (closed) {
+            whenRoom.clear();
+        }
+    }
+
+    /**
+     * Reserves memory for what the client waits for without a request in progress. Returns false if the connection, its
+     * address, or all connections together are at their limit.
+     */
+    public synchronized boolean takeWait(long bytes) {
+        if (!closed) {
+            if (!budget.takeWait(peer, waitBytes, bytes)) {
+                return false;
+            }
+            waitBytes += bytes;
+        }
+        return true;
+    }
+
+    public synchronized void giveWait(long bytes) {
+        if (!closed) {
+            waitBytes -= bytes;
+            budget.giveWait(peer, bytes);
+        }
+    }
+
+    /**
+     * Whether it holds memory, only its client can advance it, and the client has not done so since the given time.
+     * Callable on any thread. A connection that waits with a complete request, or whose client receives no replies,
+     * counts only if it holds much.
+     */
+    boolean idleSince(long nanos, long littleBytes) {
+        long held = requestBytes;
+        boolean much = held > littleBytes;
+        return held > 0 && clientsTurn && progressNanos - nanos <= 0
+                || much && waitsLong()
+                || much && !channel.isWritable() && stalledSince(nanos);
+    }
+
+    /** Whether a request whose client chooses how long it waits has blocked others for the budget's patience. */
+    boolean waitsLong() {
+        return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();
+    }
+
+    /** Whether it holds replies of which the client has received nothing since the given time. */
+    synchronized boolean stalledSince(long nanos) {
+        return replyBytes > 0 && repliesChangedNanos - nanos <= 0;
+    }
+
+    /** Ends the connection: its client is idle while others wait for the memory that its requests hold. */
+    void closeIdle() {
+        long left = LINES.next();
+        if (left >= 0) {
+            LOG.warn(
+                    "closing {}: it holds {} bytes of requests, has neither sent {} bytes nor taken an answer for {}, and"
+                            + " the requests of all connections are at their limit ({} more since the last line)",
+                    channel.remoteAddress(),
+                    requestBytes,
+                    PROGRESS_BYTES,
+                    budget.limits.patience(),
+                    left);
+        }
+        channel.eventLoop().execute(() -> {
+            if (clientsTurn) {
+                onIdle.run();
+            } else {
+                channel.close();
+            }
+        });
+    }
+
+    /** Closes the connection: its client receives nothing while others wait for the memory that its replies hold. */
+    void closeStalled() {
+        LOG.warn(
+                "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"
+                        + " their limit",
+                channel.remoteAddress(),
+                replyBytes(),
+                MemoryBudget.REPLY_PATIENCE);
+        channel.close();
+    }
+
+    /**
+     * Continues what waits, because memory may be free. Callable on any thread, which may hold the lock of another
+     * connection.
+     */
+    void wake() {
+        if (channel.isActive()) {
+            channel.eventLoop().execute(onRoom);
+            // Those that still have no space wait again.
+            for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
+                channel.eventLoop().execute(next);
+            }
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        context.fireChannelInactive();
+        close();
+    }
+
+    /** Releases all memory, counts no more, and discards further input. */
+    void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            budget.addReplies(-replyBytes);
+            replyBytes = 0;
+            budget.giveWait(peer, waitBytes);
+        }
+        addRequests(-requestBytes);
+        budget.closed(this);
+        whenRoom.clear();
+        paused = false;
+    }
+}

@@ -1,0 +1,300 @@
+package io.caravan.server.net;
+
+import io.netty.util.concurrent.EventExecutor;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory that all connections together use. Thread-safe.
+ *
+ * <p><b>Requests.</b> Connections that hold much may use three quarters of the limit, those that hold little seven
+ * eighths. The rest is for connections that hold nothing, so that small requests are read while large ones fill the
+ * memory. A connection that finds no space stops reading. One at a time is the exception: it may complete the request
+ * that it has begun, and remains the exception until that has its reply. Without it, connections that each hold part of
+ * a request would wait for each other. Connections become the exception in the order in which they began to wait.
+ *
+ * <p><b>Replies.</b> Once they reach the limit, the budget is spent: reads wait until an eighth of it is free.
+ *
+ * <p><b>Waits</b> are what clients wait for without a request in progress: channels and patterns that they subscribe
+ * to, places in the queues for values, streams that they follow. A connection may use a quarter, and an address half,
+ * except for loopback addresses.
+ *
+ * <p>While large requests, or replies, have no space, connections whose clients do nothing for a time are closed, those
+ * that hold most first.
+ */
+final class MemoryBudget {
+    /** The maximum time for which a client receives nothing while replies are at their limit. */
+    static final Duration REPLY_PATIENCE = Duration.ofSeconds(5);
+    /** The maximum bytes of requests of a connection that holds little; less if the limit is small. */
+    private static final int LITTLE_BYTES = 16 * 1024;
+    /** The divisor of the limit of replies that yields the additional memory for waits. */
+    private static final int WAITS_PART = 4;
+
+    private static final int CONNECTION_PART = 4;
+    private static final int ADDRESS_PART = 2;
+
+    final NetworkLimits limits;
+    private final long limitForLittleBytes;
+    private final long limitForMuchBytes;
+    private final long littleBytes;
+    private final long repliesFreeBytes;
+    private final long waitLimitBytes;
+    private final EventExecutor timer;
+
+    final AtomicLong requestBytes = new AtomicLong();
+    final AtomicLong replyBytes = new AtomicLong();
+    final AtomicLong waitBytes = new AtomicLong();
+    final LongAdder closedForRequests = new LongAdder();
+    final LongAdder closedForReplies = new LongAdder();
+    private final Map<PeerNetwork, Long> waitsByAddress = new ConcurrentHashMap<>();
+
+    private final Set<ConnectionMemory> connections = ConcurrentHashMap.newKeySet();
+    /**
+     * The connections that wait for space for requests, in the order in which they began to, and whether they hold part
+     * of a request and nothing else; guarded by this.
+     */
+    private final Map<ConnectionMemory, Boolean> readers = new LinkedHashMap<>();
+    /** The connections that wait for space for replies; guarded by this. */
+    private final Set<ConnectionMemory> answerers = new HashSet<>();
+    /** The exception; changed under the lock. */
+    private volatile @Nullable ConnectionMemory excepted;
+    /** Whether replies have no space; changed under the lock. */
+    private volatile boolean spent;
+
+    private final AtomicBoolean watching = new AtomicBoolean();
+
+    /** Creates an empty budget; {@code timer} runs the checks for clients that do nothing. */
+    MemoryBudget(NetworkLimits limits, EventExecutor timer) {
+        this.limits = limits;
+        long requests = limits.totalInFlightBytes();
+        this.limitForLittleBytes = requests - requests / 8;
+        this.limitForMuchBytes = requests - requests / 4;
+        this.littleBytes = Math.min(LITTLE_BYTES, requests / 64);
+        this.repliesFreeBytes = limits.totalAnswerBytes() - limits.totalAnswerBytes() / 8;
+        this.waitLimitBytes = limits.totalAnswerBytes() / WAITS_PART;
+        this.timer = timer;
+    }
+
+    long nanoTime() {
+        return timer.ticker().nanoTime();
+    }
+
+    void opened(ConnectionMemory connection) {
+        connections.add(connection);
+    }
+
+    synchronized void closed(ConnectionMemory connection) {
+        connections.remove(connection);
+        readers.remove(connection);
+        answerers.remove(connection);
+        settled(connection);
+    }
+
+    /** Adds bytes of requests; a negative number releases them, and wakes the connections that wait for them. */
+    void addRequests(long bytes) {
+        long held = requestBytes.addAndGet(bytes);
+        if (bytes > 0 && held >= limitForMuchBytes) {
+            watch();
+        } else if (crosses(limitForMuchBytes, held, bytes)
+                || crosses(limitForLittleBytes, held, bytes)
+                || crosses(limits.totalInFlightBytes(), held, bytes)) {
+            wake(readers.keySet());
+        }
+    }
+
+    private static boolean crosses(long limit, long held, long added) {
+        return held < limit && held - added >= limit;
+    }
+
+    private synchronized void wake(Collection<ConnectionMemory> waiting) {
+        List<ConnectionMemory> all = List.copyOf(waiting);
+        waiting.clear();
+        all.forEach(ConnectionMemory::wake);
+    }
+
+    /** Whether the other connections leave space for one whose requests hold this number of bytes. */
+    boolean hasRoom(long connectionBytes) {
+        long limit = limitForMuchBytes;
+        if (connectionBytes == 0) {
+            limit = limits.totalInFlightBytes();
+        } else if (connectionBytes <= littleBytes) {
+            limit = limitForLittleBytes;
+        }
+        return requestBytes.get() < limit;
+    }
+
+    /**
+     * Whether the connection may read on; if not, it is woken when it may. If it holds part of a request and nothing
+     * else, it may be the exception.
+     */
+    boolean admits(ConnectionMemory connection, boolean begun) {
+        return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
+    }
+
+    /** Checks under the lock, so that no memory becomes free between the check and the wait. */
+    private synchronized boolean admitsOrWakes(ConnectionMemory connection, boolean begun) {
+        if (hasRoom(connection.requestBytes())) {
+            return true;
+        }
+        if (begun && (excepted == null || excepted == connection)) {
+            excepted = connection;
+            readers.remove(connection);
+            return true;
+        }
+        readers.put(connection, begun);
+        return false;
+    }
+
+    /**
+     * Passes the exception on to the next connection in line, because the request of this one has its reply. This
+     * connection may hold part of another request by now, and waits for its next turn.
+     */
+    void settled(ConnectionMemory connection) {
+        // Without the lock, because every request ends here.
+        if (excepted != connection) {
+            return;
+        }
+        synchronized (this) {
+            if (excepted == connection) {
+                excepted = readers.keySet().stream()
+                        .filter(readers::get)
+                        .findFirst()
+                        .orElse(null);
+                if (excepted != null) {
+                    readers.remove(excepted);
+                    excepted.wake();
+                }
+            }
+        }
+    }
+
+    /** Adds bytes of replies; a negative number releases them, and wakes the connections that wait for them. */
+    void addReplies(long bytes) {
+        long held = replyBytes.addAndGet(bytes);
+        if (spent ? held <= repliesFreeBytes : held >= limits.totalAnswerBytes()) {
+            updateSpent();
+        }
+    }
+
+    private synchronized void updateSpent() {
+        if (replyBytes.get() >= limits.totalAnswerBytes()) {
+            spent = true;
+            watch();
+        }
+        // Bytes may have been released before the budget was known to be spent.
+        if (spent && replyBytes.get() <= repliesFreeBytes) {
+            spent = false;
+            wake(answerers);
+        }
+    }
+
+    /** Whether replies have space; if not, the connection is woken when they have. */
+    boolean hasReplyRoom(ConnectionMemory connection) {
+        return !spent || hasReplyRoomOrWakes(connection);
+    }
+
+    private synchronized boolean hasReplyRoomOrWakes(ConnectionMemory connection) {
+        if (spent && connections.contains(connection)) {
+            answerers.add(connection);
+        }
+        return !spent;
+    }
+
+    /** Reserves memory for waits of a connection that holds {@code connectionBytes}, unless a limit prevents it. */
+    boolean takeWait(@Nullable PeerNetwork peer, long connectionBytes, long bytes) {
+        if (connectionBytes + bytes > waitLimitBytes / CONNECTION_PART) {
+            return false;
+        }
+        long all = waitBytes.addAndGet(bytes);
+        long ofAddress = peer == null ? 0 : waitsByAddress.merge(peer, bytes, Long::sum);
+        if (all <= waitLimitBytes && ofAddress <= waitLimitBytes / ADDRESS_PART) {
+            return true;
+        }
+        giveWait(peer, bytes);
+        return false;
+    }
+
+    void giveWait(@Nullable PeerNetwork peer, long bytes) {
+        waitBytes.addAndGet(-bytes);
+        if (peer != null) {
+            waitsByAddress.computeIfPresent(peer, (same, held) -> held == bytes ? null : held - bytes);
+        }
+    }
+
+    private void watch() {
+        if (watching.compareAndSet(false, true)) {
+            long nanos = Math.min(limits.patience().toNanos(), REPLY_PATIENCE.toNanos());
+            timer.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Closes connections that wait for their clients, until an eighth of the memory that they use up is free. */
+    private void look() {
+        watching.set(false);
+        long now = nanoTime();
+        long requests = requestBytes.get();
+        if (requests >= limitForMuchBytes) {
+            watch();
+            long before = now - limits.patience().toNanos();
+            closeGreatest(
+                    requests - (limitForMuchBytes - limitForMuchBytes / 8),
+                    connection -> connection.idleSince(before, littleBytes),
+                    ConnectionMemory::requestBytes,
+                    closedForRequests,
+                    ConnectionMemory::closeIdle);
+            // Others need the exception of a connection whose client chooses how long its request waits.
+            ConnectionMemory exception = excepted;
+            if (exception != null && exception.waitsLong()) {
+                settled(exception);
+            }
+        }
+        if (spent) {
+            watch();
+            long before = now - REPLY_PATIENCE.toNanos();
+            closeGreatest(
+                    replyBytes.get() - repliesFreeBytes,
+                    connection -> connection.stalledSince(before),
+                    ConnectionMemory::replyBytes,
+                    closedForReplies,
+                    ConnectionMemory::closeStalled);
+        }
+    }
+
+    /** Closes those of the connections that hold the most, until they have released the excess. */
+    private void closeGreatest(
+            long excess,
+            Predicate<ConnectionMemory> inactive,
+            ToLongFunction<ConnectionMemory> bytes,
+            LongAdder closed,
+            Consumer<ConnectionMemory> close) {
+        // The bytes change while they are sorted, so each connection is asked only once.
+        record Holder(ConnectionMemory connection, long bytes) {}
+        var greatest = connections.stream()
+                .filter(inactive)
+                .map(connection -> new Holder(connection, bytes.applyAsLong(connection)))
+                .sorted(Comparator.comparingLong(Holder::bytes).reversed())
+                .iterator();
+        long left = excess;
+        while (left > 0 && greatest.hasNext()) {
+            Holder next = greatest.next();
+            left -= next.bytes();
+            closed.increment();
+            close.accept(next.connection());
+        }
+    }
+}
