@@ -42,7 +42,7 @@ public final class LeaderLookup implements AutoCloseable {
     public record Answer(List<Host> hosts, @Nullable String leader) {}
 
     /**
-     * Creates an inquiry that connects at its first query.
+     * Creates a lookup that connects at its first query.
      *
      * @param tls the files by which the nodes and the caller authenticate to each other; null if TLS is not used
      * @param patience the response timeout of a node

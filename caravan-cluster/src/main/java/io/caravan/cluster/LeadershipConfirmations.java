@@ -16,7 +16,7 @@ final class LeadershipConfirmations {
     private final Supplier<? extends CompletableFuture<?>> commitEmptyEntry;
     private final long timeoutMillis;
 
-    /** Completes for the requests made since the entry in flight was proposed; null if there are none. */
+    /** The future of the requests made since the entry in flight was proposed; null if there are none. */
     private @Nullable CompletableFuture<Void> next;
 
     private boolean underWay;
@@ -24,8 +24,8 @@ final class LeadershipConfirmations {
     /**
      * Creates the confirmations of one node.
      *
-     * @param commitEmptyEntry proposes an entry; done when the group has committed it in the term in which it was
-     *     proposed, and this node has applied it
+     * @param commitEmptyEntry proposes an empty entry; the future completes when the group has committed it in the term
+     *     in which it was proposed, and this node has applied it
      * @param timeoutMillis the maximum time that a caller waits
      */
     LeadershipConfirmations(
@@ -35,7 +35,10 @@ final class LeadershipConfirmations {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Completes when an entry proposed after this call is committed; fails with an {@link IOException}. */
+    /**
+     * Returns a future that completes when an entry proposed after this call is committed, and fails with an {@link
+     * IOException}.
+     */
     CompletableFuture<Void> confirm() {
         CompletableFuture<Void> asked;
         synchronized (this) {

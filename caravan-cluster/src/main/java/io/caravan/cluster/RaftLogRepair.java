@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *       failure before Raft's own fsync, leaves such a log. Raft drops the finished segments, but would append new
  *       entries to the open one, where they do not fit.
  *   <li>Otherwise the segment is rewritten and fsynced. Raft assumes that everything it reads is durable, and
- *       acknowledges it. But a killed process may have left entries in the page cache only. After a failed fsync, the
+ *       acknowledges it. But a killed process may have left entries only in the page cache. After a failed fsync, the
  *       system may even return bytes that it no longer tries to write: another fsync would not detect this.
  * </ul>
  */

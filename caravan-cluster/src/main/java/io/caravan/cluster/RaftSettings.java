@@ -75,13 +75,13 @@ final class RaftSettings {
         // Metadata entries would be sent and fsynced after each other entry, so that a starting node knows what was
         // committed. The leader reports that anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        // An entry is sent at once, even if the last message is less than a millisecond old. A node that does not
-        // respond is contacted with the heartbeats; otherwise Ratis would contact it without a pause.
+        // Each entry is sent at once, even if the last message is less than a millisecond old. A node that does not
+        // respond is contacted only with heartbeats; otherwise Ratis would contact it without a pause.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
-        // RaftLogPurger purges the log by complete segments; a node that lags behind it receives files through
+        // RaftLogPurger purges the log in complete segments; a node that lags behind it receives files through
         // SnapshotReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
@@ -103,7 +103,7 @@ final class RaftSettings {
     }
 
     /**
-     * Creates a client of one node of this node's group, without retries.
+     * Creates a client for one node of this node's group, without retries.
      *
      * @param answer the response timeout
      */
@@ -111,7 +111,7 @@ final class RaftSettings {
         return client(properties(config), config.group(), config.tls(), host, answer);
     }
 
-    /** Creates a client for short responses of a node of any group, without retries. */
+    /** Creates a client for a node of any group, for requests with short responses, without retries. */
     static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
         return client(new RaftProperties(), group, tls, host, answer);
     }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>Kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few are ever
- * read. For each attribute, in the order of the keys:
+ * <p>They are kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few
+ * are ever read. For each attribute, in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k

@@ -141,8 +141,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Whether the change needs the catalog. A change that affects only the values of a document that already had some
-     * does not.
+     * Whether the change needs the catalog. It does not if it affects only the values of a document that already had
+     * values.
      */
     boolean changesCatalog() {
         if (keepsDocument()) {

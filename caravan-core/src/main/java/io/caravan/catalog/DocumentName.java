@@ -70,7 +70,7 @@ public final class DocumentName {
         return Arrays.compareUnsigned(bytes, other);
     }
 
-    /** Folds each word into the hash by a 128-bit product with a secret factor, whose halves are then combined. */
+    /** Folds each word into the hash with a 128-bit product with a secret factor, whose halves are then combined. */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;
         int at = 0;

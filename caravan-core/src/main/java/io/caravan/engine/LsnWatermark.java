@@ -38,8 +38,8 @@ final class LsnWatermark {
     }
 
     /**
-     * Takes back everything from this LSN on, before the gate fails. Later callers that ask for it wait for that
-     * failure. Callers that have already passed the gate may have seen it.
+     * Takes back all records from this LSN on, before the wait for them fails. Later callers that ask for these records
+     * wait for that failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {
         takenBackFrom = from;
@@ -56,7 +56,7 @@ final class LsnWatermark {
         }
     }
 
-    /** Whether the position has passed this LSN, and the record there was not taken back. */
+    /** Whether the position has passed this LSN, and the record at this LSN was not taken back. */
     boolean isPast(long lsn) {
         return isThrough(lsn + 1);
     }

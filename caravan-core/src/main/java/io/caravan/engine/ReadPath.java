@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * in the meantime, its region is looked up again.
  */
 final class ReadPath {
-    /** Regions copied under one lock. */
+    /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
     /** Number of lengths looked up first: most callers need only a few. */
@@ -67,8 +67,8 @@ final class ReadPath {
     }
 
     /**
-     * Pins the list from a sequence while {@code entries} streams, which returns whether the stream accepted every
-     * entry.
+     * Pins the list from a sequence on while {@code entries} runs, which streams the entries and returns whether the
+     * stream accepted all of them.
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
@@ -193,8 +193,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lengths of the retained values, oldest first, including accepted ones that are not committed, without
-     * waiting.
+     * Visits the lengths of the retained values, oldest first, including values that are accepted but not committed,
+     * without waiting.
      */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
@@ -232,9 +232,9 @@ final class ReadPath {
     }
 
     /**
-     * Returns the bytes of the entries that were trimmed but not freed at the time of the pin. They are counted here so
-     * that a trim need not count them. They are not pinned and may be freed in the meantime; the pin counts the freed
-     * bytes.
+     * Returns the total size of the entries that had been trimmed but not freed at the time of the pin. They are
+     * counted here so that a trim need not count them. These entries are not pinned and may be freed in the meantime;
+     * the pin counts the freed bytes.
      */
     private long trimmedBytes(Pinned pinned) {
         long bytes = 0;
@@ -287,7 +287,7 @@ final class ReadPath {
         return null;
     }
 
-    /** Pins the list. Under the lock. */
+    /** Pins the list. Called under the lock. */
     private Pinned pinned(int list, long fromSequence) {
         ListIndex index = state.index;
         Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
@@ -315,7 +315,7 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is committed, after waiting for everything accepted before the call, as any read
+     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call, as any read
      * does. Collects ids step by step under the lock, and passes them on outside it.
      */
     void forEachList(LongConsumer ids) {

@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * segment is taken from its header or, if that is damaged, from its name.
  */
 final class DamagedLog {
-    /** The number of matching header fields, of four, that identify a damaged frame of this log. */
+    /** The number of matching header fields, out of four, that identify a damaged frame of this log. */
     private static final int FIELDS_OF_OURS = 3;
 
     private static final long UNKNOWN = -1;
@@ -88,7 +88,7 @@ final class DamagedLog {
         return problems;
     }
 
-    /** Returns the file that has or had a segment. */
+    /** Returns the file that contains or contained a segment. */
     String fileOf(long segment) {
         for (Segment one : segments) {
             if (one.number() == segment) {

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * valid frame of the log. Then it copies each entry that is where the index says and whose checksum is right.
  *
  * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier ones are
- * renumbered to close the gap, and this is reported. For example, if 5 of the values 3 to 9 is lost, 3 and 4 become 4
- * and 5.
+ * renumbered to close the gap, and this is reported. For example, if a list has the values 3 to 9 and value 5 is lost,
+ * the values 3 and 4 become 4 and 5.
  */
 public final class Salvager {
     private final Storage from;
@@ -236,7 +236,7 @@ public final class Salvager {
         });
     }
 
-    /** Reports lost entries that follow each other in a file together. */
+    /** Records a lost entry. Entries that follow each other in a file are reported together. */
     private void lostEntry(long id, long sequence) {
         lostEntries++;
         Loss before = pending;

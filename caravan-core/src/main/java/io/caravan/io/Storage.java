@@ -28,7 +28,7 @@ public interface Storage extends AutoCloseable {
      */
     StoreFile create(String name, long bytes) throws IOException;
 
-    /** Returns the approximate bytes of disk space that this process could still use. */
+    /** Returns the approximate number of bytes of disk space that this process could still use. */
     long usableBytes() throws IOException;
 
     /** Opens an existing file. */
@@ -43,8 +43,8 @@ public interface Storage extends AutoCloseable {
     void forceDirectory() throws IOException;
 
     /**
-     * Returns the operating system's id of the time since it started. Data that was written under an earlier id without
-     * an fsync is either lost or on the disk.
+     * Returns the operating system's id of the current boot. Data that was written under an earlier id without an fsync
+     * is either lost or on the disk.
      */
     UUID bootId() throws IOException;
 
