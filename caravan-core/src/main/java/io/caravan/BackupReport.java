@@ -22,8 +22,8 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
         /**
          * Reports the progress.
          *
-         * @param done bytes copied
-         * @param total bytes to copy; grows with the log, which is copied last
+         * @param done number of bytes copied
+         * @param total number of bytes to copy; grows with the log, which is copied last
          */
         void at(long done, long total);
     }

@@ -93,8 +93,8 @@ public interface DurableListStore extends ListStore {
      * damaged store. Every value in the new store was checked.
      *
      * <p>Values keep their sequences, and lists keep their next sequence. If values are missing from the middle of a
-     * list, the earlier ones are renumbered to close the gap. For example, if a list has the values 3 to 9 and value 5
-     * is lost, the values 3 and 4 become 4 and 5.
+     * list, the earlier values are renumbered to close the gap. For example, if a list has the values 3 to 9 and value
+     * 5 is lost, the values 3 and 4 become 4 and 5.
      *
      * @param target a directory that does not exist or is empty, outside the store's directory
      * @throws StoreDirectoryException if the target is not empty, or the directory contains no file of a store

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Sequences.</b> The first value of a list has sequence 0, and each further value has the next sequence. Trims do
  * not change sequences. An append to the id of a deleted list starts a new list at 0. A value may be empty. A missing
- * list reads as an empty one.
+ * list reads as an empty list.
  *
  * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, changes nothing, and
  * never calls its callback. An accepted write calls its callback exactly once:

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
  * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
- * shard separately: this store uses those of the first shard, and {@link #groups()} gives access to the others.
+ * shard separately: this store uses the lists of the first shard, and {@link #groups()} gives access to the other
+ * shards.
  *
  * <p><b>Differences from one store:</b>
  *

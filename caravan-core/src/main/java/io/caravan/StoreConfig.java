@@ -136,8 +136,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the size of the log since the last checkpoint at which the next checkpoint starts. It is a fraction of
-     * the size of the last checkpoint plus the used bytes of the heap, which count for at most 256 MiB.
+     * Returns the size of the log since the last checkpoint at which the next checkpoint starts. It is given as a
+     * fraction of the size of the last checkpoint plus the used bytes of the heap, which count for at most 256 MiB.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;

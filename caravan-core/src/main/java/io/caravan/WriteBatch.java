@@ -96,7 +96,7 @@ public final class WriteBatch {
     }
 
     /**
-     * Sets the maximum time that the batch waits for others to share its flush, instead of the store's {@link
+     * Sets the maximum time that the batch waits for other batches to share its flush, instead of the store's {@link
      * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
      *
      * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush

@@ -30,7 +30,7 @@ public interface WriteCallback {
 
     /**
      * Returns a callback that completes a future with the sequence or the failure, on the thread that calls it. Stages
-     * that depend on the future are subject to the rules of a callback, unlike those of the futures that {@link
+     * that depend on the future are subject to the rules of a callback, unlike stages of the futures that {@link
      * ListStore} returns.
      */
     static WriteCallback completing(CompletableFuture<Long> future) {

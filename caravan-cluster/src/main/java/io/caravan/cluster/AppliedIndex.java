@@ -129,7 +129,7 @@ final class AppliedIndex {
         untold = false;
     }
 
-    /** Records that the store was replaced by one that is complete up to this entry and fsynced. */
+    /** Records that the store was replaced by a store that is complete up to this entry and fsynced. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);

@@ -143,7 +143,8 @@ public final class GroupMember implements AutoCloseable {
      * from the log, and that the node replays from the Raft log at its next start, are not faults.
      *
      * @param store the replica's directory
-     * @param raftDirectory the node's Raft directory; if it contains no Raft log, every missing frame is a fault
+     * @param raftDirectory the node's Raft directory; if it contains no Raft log, the replica is verified as an
+     *     ordinary store
      * @throws io.caravan.StoreLockedException if the node is running
      * @throws StoreDirectoryException if the directory contains no store
      * @throws IOException if the Raft directory cannot be read
@@ -379,7 +380,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * The progress of a node, as far as this one knows.
+     * The progress of a node, as far as this node knows.
      *
      * @param committed the approximate number of entries that the node is known to consider committed
      * @param silent the time since the leader last received anything from the node; null if this node is not the
@@ -403,8 +404,9 @@ public final class GroupMember implements AutoCloseable {
 
     /**
      * Confirms that this node leads. When the future completes, the store last passed to the {@link LeadershipListener}
-     * shows every write that any node of the group had acknowledged before this call. Reads of it that begin then are
-     * linearizable. Without this, a leader that does not know that it was replaced could return stale data.
+     * shows every write that any node of the group had acknowledged before this call. Reads of that store that begin
+     * after this are linearizable. Without this, a leader that does not know that it was replaced could return stale
+     * data.
      *
      * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
      * that entry; its cost is about that of a write.

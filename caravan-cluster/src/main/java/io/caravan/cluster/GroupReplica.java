@@ -181,9 +181,9 @@ final class GroupReplica {
     }
 
     /**
-     * Verifies received files, and installs them as the store. If they are damaged, the store stays unchanged.
-     * Afterwards the store contains the entry and everything that it contained before. The applied index is written
-     * last.
+     * Verifies received files, and installs them as the store. If they are damaged, the store stays unchanged. After
+     * the installation, the store contains the entry and everything that it contained before. The applied index is
+     * written last.
      *
      * @throws IOException if the files cannot become the store
      */

@@ -77,7 +77,8 @@ final class GroupStateMachine extends BaseStateMachine {
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
     /**
-     * The term in which the replica leads, or null. Set under the lock, read without it by threads that end the term.
+     * The term in which the replica leads, or null. Set under the lock; threads that end the term read it without the
+     * lock.
      */
     private volatile @Nullable RaftFrameReplicator leading;
 
@@ -160,7 +161,8 @@ final class GroupStateMachine extends BaseStateMachine {
     private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
             FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
-            // Once the node closes, roles no longer change, and no entry may be applied after one that was not.
+            // Once the node closes, roles no longer change, and no entry may be applied after an entry that was not
+            // applied.
             while (!closing && leaver.get() == null) {
                 if (applied(place, entry)) {
                     return true;
@@ -182,7 +184,7 @@ final class GroupStateMachine extends BaseStateMachine {
             if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
-            // An earlier frame occupies the position of a skipped one, so the store lacks nothing.
+            // An earlier frame occupies the position of a skipped frame, so the store lacks nothing.
             if (term == null && !initialized(replica).replay(place.toString(), entry)) {
                 return true;
             }
@@ -384,7 +386,7 @@ final class GroupStateMachine extends BaseStateMachine {
         resign("leadership is lost");
     }
 
-    /** Called before this node, if it is the new leader, notifies the others. */
+    /** Called before this node, if it is the new leader, notifies the other nodes. */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (leader.equals(member.getPeerId())) {

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one is in
- * flight; requests that arrive in the meantime share the next one. Thread-safe.
+ * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one such
+ * entry is in flight; requests that arrive in the meantime share the next entry. Thread-safe.
  */
 final class LeadershipConfirmations {
     private final String self;
@@ -36,7 +36,7 @@ final class LeadershipConfirmations {
     }
 
     /**
-     * Returns a future that completes when an entry proposed after this call is committed, and fails with an {@link
+     * Returns a future that completes when an entry proposed after this call is committed. It may fail with an {@link
      * IOException}.
      */
     CompletableFuture<Void> confirm() {

@@ -251,7 +251,7 @@ final class Membership {
                 + "; look at the group's hosts before you try again";
     }
 
-    /** Whether another node reports that the group has removed this one. Takes several seconds if none responds. */
+    /** Whether another node reports that the group has removed this node. Takes several seconds if none responds. */
     boolean goesOnWithoutThis() {
         return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
@@ -342,7 +342,7 @@ final class Membership {
         }
     }
 
-    /** Whether the membership that another node reports excludes this one permanently. */
+    /** Whether the membership that another node reports permanently excludes this node. */
     private boolean isWithoutThis(RaftConfigurationProto hosts) {
         return hosts.getPeersCount() > 0
                 && hosts.getOldPeersCount() == 0

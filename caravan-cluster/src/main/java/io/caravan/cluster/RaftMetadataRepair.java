@@ -86,8 +86,8 @@ final class RaftMetadataRepair {
      * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
      * 50 ms would need 1,700 years to reach it.
      *
-     * <p>Another node may since have skipped to a term from the same one or an earlier one, and this node may have
-     * voted there. That happened earlier, so that term is lower: the clock advances skipped terms by 1,024 per
+     * <p>Another node may since have skipped from the same or an earlier term, and this node may have voted in the term
+     * reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
      * millisecond, far faster than any node can vote.
      *
      * @param last the highest of the term of the last start or skip of this node, and the term of its last entry

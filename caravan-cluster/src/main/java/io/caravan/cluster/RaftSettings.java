@@ -24,14 +24,17 @@ import org.jspecify.annotations.Nullable;
 final class RaftSettings {
     /**
      * The maximum size of an entry: a frame and its envelope. It does not depend on the node's own buffers; otherwise a
-     * node with smaller ones could not write, read, or forward what the group has committed.
+     * node with smaller buffers could not write, read, or forward entries that the group has committed.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
     /** The maximum number of messages with entries in flight to a node; each may be as large as the largest entry. */
     private static final int MESSAGES_ON_THE_WAY = 2;
 
-    /** The bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new length. */
+    /**
+     * The number of bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new
+     * length.
+     */
     private static final long PREALLOCATED_BYTES = 4 << 20;
 
     /** The time after which the leader gives up on a joining node that does not respond. */

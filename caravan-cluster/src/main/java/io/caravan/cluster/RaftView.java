@@ -37,7 +37,7 @@ final class RaftView {
         return server.getDivision(group);
     }
 
-    /** Whether this node leads, and has applied every entry that was committed before. */
+    /** Whether this node leads, and has applied every entry that was committed before its term. */
     boolean isLeaderReady() {
         try {
             return division().getInfo().isLeaderReady();

@@ -54,7 +54,7 @@ final class SnapshotSender {
     /**
      * Handles a node's request.
      *
-     * @param led whether this node leads the one with this id
+     * @param led returns whether this node leads the node with this id
      */
     CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
         try {
@@ -133,7 +133,7 @@ final class SnapshotSender {
                 .map(OutgoingSnapshot::progress);
     }
 
-    /** Returns the bytes sent of each copy in progress. */
+    /** Returns the number of bytes sent of each copy in progress. */
     List<Long> sentBytes() {
         return copies.values().stream()
                 .filter(copy -> !copy.ended().isDone())

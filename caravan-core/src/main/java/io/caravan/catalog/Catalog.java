@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps document names to list ids, with small attributes per document. It is kept in one list of the store that also
- * contains the documents.
+ * Maps document names to list ids and small attributes. The catalog is kept in one list of the store that also contains
+ * the documents.
  *
  * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is an entry in
  * that list. It is written in the same batch as the document's own operation, so a crash keeps both or neither. An id
@@ -82,7 +82,8 @@ public final class Catalog {
     }
 
     /**
-     * Opens the catalog of a store that may have several shards. Each has a list with the entries of its documents.
+     * Opens the catalog of a store that may have several shards. Each shard has a list with the entries of its
+     * documents.
      *
      * @param listId id of this list in each shard, zero or less, because ids from 1 on belong to the documents
      * @param grouping returns the number of a document's shard, from 0 and below the number of shards; always the same
@@ -350,7 +351,7 @@ public final class Catalog {
             return;
         }
         if (batch.operations().isEmpty()) {
-            // The barrier changes nothing, but its callback is called after those of everything accepted before.
+            // The barrier changes nothing, but its callback is called after those of all writes accepted before.
             log.addBarrier(batch);
         }
         log.write(batch, callback);

@@ -95,7 +95,6 @@ final class CatalogLog {
         return order.size();
     }
 
-    /** Returns the number of entries that the list retains. */
     long retained() {
         lock.lock();
         try {
@@ -220,7 +219,7 @@ final class CatalogLog {
         }
     }
 
-    /** Removes the documents whose lists no longer exist, and sets the sequences of the others. */
+    /** Removes the documents whose lists no longer exist, and sets the sequences of the other documents. */
     void findLists(Loader loader) {
         Document document = order.oldest();
         while (document != null) {

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The large
- * number of stripes keeps the pauses short in which one of them grows.
+ * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The
+ * number of stripes is large, so that the growth of one stripe takes little time.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;

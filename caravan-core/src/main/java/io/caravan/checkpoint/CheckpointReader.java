@@ -42,7 +42,7 @@ public final class CheckpointReader implements AutoCloseable {
         /** Visits a section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
-        /** Visits a list or a piece of one. Its regions start at index {@code at} of the buffer. */
+        /** Visits a list or a piece of a list. Its regions start at index {@code at} of the buffer. */
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 

@@ -123,7 +123,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Returns the bytes of memory in use, without pages that only frozen contents still use. */
+    /** Returns the number of bytes of memory in use, without pages that only frozen contents still use. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

@@ -74,7 +74,7 @@ public final class SlotTable {
     }
 
     /**
-     * Returns the current table. It can be walked until {@link #thaw} while this one changes.
+     * Returns a frozen table with the current contents. It can be walked until {@link #thaw}, while this table changes.
      *
      * @param frozenKeys maps the slots to their keys at the time of the freeze
      */

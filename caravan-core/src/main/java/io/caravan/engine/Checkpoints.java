@@ -79,7 +79,6 @@ final class Checkpoints {
         return newest;
     }
 
-    /** Returns the file size of the newest checkpoint. */
     long newestBytes() {
         return newestBytes;
     }
@@ -220,12 +219,12 @@ final class Checkpoints {
         }
     }
 
-    /** Returns the link of a frame. The frame must not precede the one before the newest checkpoint's start. */
+    /** Returns the link of a frame. The frame must not precede the frame before the newest checkpoint's start. */
     private Link linkOf(long lsn) throws IOException {
         return lsn == newest.previous().lsn() ? newest.previous() : state.log.link(lsn);
     }
 
-    /** The index as of an LSN: it reflects every record before the LSN and no later one. */
+    /** The index as of an LSN: it reflects every record before the LSN and no later record. */
     private record Frozen(ListIndex index, long lsn, int heapSegments) {}
 
     private Frozen freeze() {

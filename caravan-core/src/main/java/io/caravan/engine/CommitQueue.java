@@ -172,7 +172,7 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
-            // A segment that is full to its last byte is left here, not when the next frame is placed: placing one
+            // A segment that is full to its last byte is left here, not when the next frame is placed: placing a frame
             // requires that the segments after the tail are ready.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }

@@ -246,7 +246,7 @@ public final class Engine implements DurableListStore {
         parts.onCheckpointer(parts.checkpointer::publish);
     }
 
-    /** A task with the store's files, run on the checkpointer's thread. */
+    /** A task that uses the store's files, run on the checkpointer's thread. */
     @FunctionalInterface
     public interface FileTask {
         void run() throws IOException;

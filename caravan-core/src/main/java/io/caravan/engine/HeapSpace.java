@@ -88,12 +88,12 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /** Returns the bytes of entries in the heap and of those in the log that may have to move there. */
+    /** Returns the total size of the entries in the heap and of the entries in the log that may have to move there. */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
     }
 
-    /** Returns the bytes of entries in the log that may have to move to the heap. */
+    /** Returns the total size of the entries in the log that may have to move to the heap. */
     long movingBytes() {
         return state.index.logBytes();
     }
@@ -177,12 +177,12 @@ final class HeapSpace {
         segments++;
     }
 
-    /** Returns the bytes at the end of a segment that have no disk space yet. */
+    /** Returns the number of bytes at the end of a segment that have no disk space yet. */
     int unfilled(int segment) {
         return geometry.usableBytes() - filled[segment];
     }
 
-    /** Returns the bytes of all segments in use that have no disk space yet. */
+    /** Returns the number of bytes of all segments in use that have no disk space yet. */
     long unfilledBytes() {
         return unfilledBytes;
     }
@@ -199,7 +199,7 @@ final class HeapSpace {
         unfilledBytes -= bytes;
     }
 
-    /** Returns the bytes of the largest hole, as if the last segment were filled. */
+    /** Returns the size of the largest hole, as if the last segment were filled. */
     long largestHoleBytes() {
         return Math.max(state.heap.largestHoleBytes(), segments == 0 ? 0 : unfilled(segments - 1));
     }

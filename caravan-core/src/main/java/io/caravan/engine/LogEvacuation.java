@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Evacuates survivors from the log to the heap, placing those of a list next to each other. Afterwards the index does
- * not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why new values
- * are not written to the heap directly. This is the generational hypothesis (Lieberman and Hewitt, "A Real-Time Garbage
- * Collector Based on the Lifetimes of Objects", CACM 1983).
+ * Evacuates survivors from the log to the heap, placing the survivors of a list next to each other. Afterwards the
+ * index does not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why
+ * new values are not written to the heap directly. This is the generational hypothesis (Lieberman and Hewitt, "A
+ * Real-Time Garbage Collector Based on the Lifetimes of Objects", CACM 1983).
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs these without
  * the lock, and then points the index to them. No region therefore ever names heap bytes that are not durable, and a
@@ -99,7 +99,7 @@ final class LogEvacuation {
     }
 
     /**
-     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except the later ones of
+     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except later entries of
      * the same list. The entry stays in the log, because it may become readable again, for example if a cable was
      * faulty.
      */
@@ -132,8 +132,8 @@ final class LogEvacuation {
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn the position up to which the log is fsynced
-     * @throws Unreadable if some entries in the log are unreadable; all others have moved, except the later ones of
-     *     their lists
+     * @throws Unreadable if some entries in the log are unreadable; all other entries have moved, except later entries
+     *     of the same lists
      * @throws IOException if the disk or the heap has no space for them
      */
     void tenure(long untilLsn) throws IOException {
@@ -483,8 +483,8 @@ final class LogEvacuation {
 
     /**
      * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each one. A damaged
-     * entry is copied as it is, so that it delays nothing else, and stays as unreadable as it was. It is reported with
-     * its place in the log, because later errors would name the heap.
+     * entry is copied as it is, so that it does not delay other entries; it stays unreadable. It is reported with its
+     * place in the log, because later errors would name the heap.
      */
     static final class EntryMove {
         private final HeapFile heapFile;

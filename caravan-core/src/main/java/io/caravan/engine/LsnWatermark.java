@@ -21,7 +21,6 @@ final class LsnWatermark {
         this.position = position;
     }
 
-    /** Returns the position that has been reached. */
     long position() {
         scheduler.handOver();
         return position;
@@ -38,7 +37,7 @@ final class LsnWatermark {
     }
 
     /**
-     * Takes back all records from this LSN on, before the wait for them fails. Later callers that ask for these records
+     * Takes back all records from this LSN on, before a call of {@link #fail}. Later callers that ask for these records
      * wait for that failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {

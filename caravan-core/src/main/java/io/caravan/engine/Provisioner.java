@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** Number of ready segments after the one in use: the next, and the reserve for trims and deletes. */
+    /** Number of ready segments after the segment in use: the next segment, and the reserve for trims and deletes. */
     private static final int READY_AHEAD = 2;
     /** Maximum number of segments kept for recycling, so that a steady load creates no new files. */
     private static final int KEPT_AHEAD = 8;
@@ -103,14 +103,14 @@ final class Provisioner {
      */
     record Lease(long logSegment, int heapSegments) {}
 
-    /** Adds a lease while a checkpoint still needs the files. On any thread. */
+    /** Adds a lease while a checkpoint still needs the files. May be called on any thread. */
     void take(Lease lease) {
         synchronized (leases) {
             leases.add(lease);
         }
     }
 
-    /** Ends a lease. On any thread. */
+    /** Ends a lease. May be called on any thread. */
     void giveBack(Lease lease) {
         synchronized (leases) {
             leases.remove(lease);

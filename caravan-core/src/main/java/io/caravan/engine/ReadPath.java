@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The path of a read. It notes the state of the list and pins it from the first sequence to read, then waits until the
- * last write to the list is committed. It copies regions from the index, a bounded number under each lock, and reads
- * the values without the lock.
+ * last write to the list is committed. It copies regions from the index, a bounded number each time the lock is held,
+ * and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
@@ -55,7 +55,7 @@ final class ReadPath {
     private record Pinned(
             Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
-    /** Streams the entries from {@code fromSequence}, or from the first retained one if it is {@link #FROM_FIRST}. */
+    /** Streams the entries from {@code fromSequence}, or from the first retained entry for {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
@@ -316,7 +316,7 @@ final class ReadPath {
 
     /**
      * Visits the lists whose creation is committed, after waiting for all writes accepted before the call, as any read
-     * does. Collects ids step by step under the lock, and passes them on outside it.
+     * does. Collects ids step by step under the lock, and passes them on without the lock.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

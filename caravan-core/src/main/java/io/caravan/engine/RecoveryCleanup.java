@@ -42,7 +42,7 @@ final class RecoveryCleanup {
 
     /**
      * Rewrites the header of the last segment, because the header may be only in the page cache. That happens if the
-     * process was killed before its fsync, or the fsync failed. The next segment is made on the assumption that this
+     * process was killed before its fsync, or the fsync failed. The next segment is created on the assumption that this
      * one is finished. (A segment that contains a frame or a checkpoint's start had its header fsynced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {

@@ -115,7 +115,7 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that a frame received again equals the one in the log, if the log still reaches back to it. A copied log
+     * Checks that a frame received again equals the frame in the log, if the log still reaches back to it. A copied log
      * has zeros before its first frame.
      */
     private void requireSame(ByteBuffer frame) {

@@ -120,7 +120,6 @@ final class StoreState {
         }
     }
 
-    /** Whether the store currently accepts writes. */
     boolean takesWrites() {
         return life == Life.OPEN && failure == null && !follows;
     }

@@ -17,7 +17,7 @@ public final class Values {
     private final LongSupplier endLsn;
 
     /**
-     * Reads values that lie before the end of the log.
+     * Creates a reader for values that lie before the end of the log.
      *
      * @param endLsn the end of the log, or any position after everything that is read
      */

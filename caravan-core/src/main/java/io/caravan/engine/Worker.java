@@ -14,7 +14,6 @@ public interface Worker {
         long run();
     }
 
-    /** Starts running the step. */
     void start();
 
     /** Runs the step soon, and once more if it is running now. May be called on any thread. */

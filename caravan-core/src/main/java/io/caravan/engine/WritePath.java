@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * The path of a write. Checks and checksums come first, without the lock. Under the lock, the write gets space and a
- * place in the log, and its record, index changes, and callback are added. A write is rejected before anything is
+ * The path of a write. Checks and checksums come first, without the lock. Under the lock, a write waits for space,
+ * places and fills its record, changes the index, and adds its callback. A write is rejected before anything is
  * changed.
  */
 final class WritePath {

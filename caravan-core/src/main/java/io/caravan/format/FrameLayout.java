@@ -29,10 +29,10 @@ import java.nio.ByteBuffer;
  * therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and Ousterhout, "In
  * Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>A frame has one of two magics. One states that all earlier frames were fsynced when this one was written: if this
- * frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since the
- * last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore leaves
- * no valid frame.
+ * <p>A frame has one of two magics. One magic states that all earlier frames were fsynced when this one was written: if
+ * this frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since
+ * the last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore
+ * leaves no valid frame.
  *
  * <p>Format versions 2 and 3 had the segment's number in place of term and CRC, and their own magics. Their frames have
  * the term 0.

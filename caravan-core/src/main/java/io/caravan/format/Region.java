@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * The place of a value, in one long. The index and each checkpoint have one for each entry.
+ * The place of a value, in one long. The index and each checkpoint have one region for each entry.
  *
  * <pre>
  *   63                        26  25  24                   0

@@ -139,8 +139,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Drops the segments from a number: deletes their files and unmaps them. They must have no live or pinned entries.
-     * If a file cannot be deleted, the other files are still deleted.
+     * Drops the segments from this number on: deletes their files and unmaps them. They must have no live or pinned
+     * entries. If a file cannot be deleted, the other files are still deleted.
      */
     public void dropFrom(int count) throws IOException {
         Segment[] before = segments;

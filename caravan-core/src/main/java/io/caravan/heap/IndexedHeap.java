@@ -18,7 +18,7 @@ import io.caravan.format.Blocks;
  * <p>A hole is a slot of three longs: start, size, and its neighbors in its bin's list. Sizes are stored in units of 8
  * bytes.
  *
- * <p>One hole, the frontier, is in no index: the large one that was split last. Allocations use its front while no
+ * <p>One hole, the frontier, is in no index: the large hole that was split last. Allocations use its front while no
  * smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {

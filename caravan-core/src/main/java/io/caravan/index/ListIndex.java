@@ -303,7 +303,7 @@ public final class ListIndex {
             cursor.sequence = sequence;
             return true;
         }
-        // Entries before the pinned ones may have been freed since the last call, and the cursor's chunk with them.
+        // Entries before the pinned entries may have been freed since the last call, and the cursor's chunk with them.
         if (cursor.sequence < held(list) || cursor.sequence > sequence) {
             cursor.chunk = records.headChunk(list);
             cursor.at = records.headOffset(list);

@@ -38,7 +38,10 @@ public final class Pins {
             return from;
         }
 
-        /** Returns the bytes of the list's values that were freed since it was pinned, all of which precede the pin. */
+        /**
+         * Returns the total length of the list's values that were freed since it was pinned, all of which precede the
+         * pin.
+         */
         public long freedBytes() {
             return freedBytes;
         }

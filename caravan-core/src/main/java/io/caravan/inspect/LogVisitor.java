@@ -9,8 +9,8 @@ public interface LogVisitor {
     void segment(long number, String file);
 
     /**
-     * Visits a value that the next frame appends. Called for all of its values before any of its records is visited,
-     * because a document's name comes after its first value.
+     * Visits a value that the next frame appends. Called for all values of the frame before any of its records is
+     * visited, because a document's name comes after its first value.
      */
     default void ahead(long id, ByteBuffer value) {}
 

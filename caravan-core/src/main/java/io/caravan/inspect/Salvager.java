@@ -23,12 +23,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies all intact data of a damaged store to a new one, without writing to the damaged one.
+ * Copies all intact data of a damaged store to a new one, without writing to the damaged store.
  *
  * <p>It builds the index, taking each partition from the newest checkpoint in which it is intact, and replays every
  * valid frame of the log. Then it copies each entry that is where the index says and whose checksum is right.
  *
- * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier ones are
+ * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier values are
  * renumbered to close the gap, and this is reported. For example, if a list has the values 3 to 9 and value 5 is lost,
  * the values 3 and 4 become 4 and 5.
  */

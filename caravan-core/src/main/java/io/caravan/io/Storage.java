@@ -23,7 +23,7 @@ public interface Storage extends AutoCloseable {
     List<String> list() throws IOException;
 
     /**
-     * Creates a file of this size, or replaces the one with the same name. Fills it with zeros, so that its space is
+     * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
      * allocated on the disk, and fsyncs them. If the disk has no space for it, removes the file again.
      */
     StoreFile create(String name, long bytes) throws IOException;

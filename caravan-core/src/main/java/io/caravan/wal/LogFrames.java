@@ -10,9 +10,9 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the frames of an intact or damaged log: the one at a position, the one that follows another, or the next valid
- * one. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window of the
- * log in memory, as large as its read-ahead or the largest frame so far.
+ * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another, or the next
+ * valid frame. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window
+ * of the log in memory, as large as its read-ahead or the largest frame so far.
  *
  * <p>Not thread-safe.
  */

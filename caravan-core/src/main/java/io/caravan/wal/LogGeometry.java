@@ -51,8 +51,8 @@ public record LogGeometry(int segmentBytes) {
     }
 
     /**
-     * Returns the position of the frame after one that ends here: the next block, or the next segment if this one is
-     * full.
+     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this one
+     * is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

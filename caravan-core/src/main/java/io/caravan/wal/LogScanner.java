@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Visits the log's frames in order and finds its end. Refuses a damaged log.
  *
  * <p>Frames follow each other block by block or, where the next one did not fit, at the start of the next segment. Each
- * frame names the one before it.
+ * frame names its predecessor.
  *
  * <p>The torn-tail rule: if no valid frame follows the last one, the bytes after it are a torn tail only if no valid
  * frame of this log exists anywhere after them. A torn tail is a frame that a crash cut off, or nothing at all. If a
@@ -72,8 +72,9 @@ public final class LogScanner {
     }
 
     /**
-     * Torn frames may follow each other in a segment, but not overlap. If they claim more bytes than this many segments
-     * have, they cannot be genuine, and checking them would sum the same bytes again and again.
+     * The maximum size, in segments, that torn frames may claim. Torn frames may follow each other in a segment, but do
+     * not overlap. Frames that claim more cannot be genuine, and checking them would sum the same bytes again and
+     * again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -133,10 +134,10 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame up to a position that the log is known to reach. It may be written after that position.
+     * Visits every frame up to a position that the log is known to reach. The log may be written after that position.
      *
      * @return the number of frames
-     * @throws CorruptStoreException if one of them is damaged
+     * @throws CorruptStoreException if one of these frames is damaged
      */
     public long scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, reached, visitor);

@@ -122,7 +122,7 @@ public final class LogSegments implements AutoCloseable {
         return files.lastKey();
     }
 
-    /** Returns the numbers of the open segments from this one, ascending, possibly with gaps. */
+    /** Returns the numbers of the open segments starting with this one, in ascending order, possibly with gaps. */
     public List<Long> from(long segment) {
         return List.copyOf(files.tailMap(segment).keySet());
     }
@@ -247,7 +247,7 @@ public final class LogSegments implements AutoCloseable {
         return FrameLayout.link(header(lsn), 0);
     }
 
-    /** Returns the LSN of the frame before the one at this position. */
+    /** Returns the LSN of the frame that precedes the frame at this position. */
     public long previousLsn(long lsn) throws IOException {
         return header(lsn).getLong(FrameLayout.PREVIOUS_LSN);
     }

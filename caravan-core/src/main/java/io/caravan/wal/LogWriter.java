@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Writes and fsyncs frames. Used by one flush at a time, except where a method says otherwise.
  *
  * <p>A frame is one positional write at its LSN, from the start of a block, so a block is written only once. An fsync
- * covers every segment written since the last one.
+ * covers every segment written since the last fsync.
  */
 public final class LogWriter {
     private static final long NONE = -1;
@@ -40,7 +40,7 @@ public final class LogWriter {
     }
 
     /**
-     * Completes a frame that follows the one written last. Returns its bytes up to the end of its last block.
+     * Completes a frame that follows the frame written last. Returns its bytes up to the end of its last block.
      *
      * @param alone whether no other node has the frames; only then does the frame record whether all earlier frames are
      *     fsynced
