@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Validates arguments. An invalid one throws an {@link IllegalArgumentException} that names the argument. */
+/** Validates arguments, and throws an {@link IllegalArgumentException} that names the invalid argument. */
 final class Arguments {
 
     private Arguments() {}

@@ -3,7 +3,7 @@ package io.caravan;
 /**
  * The contents of a backup of an open store.
  *
- * @param lsn the end of the backup's log: the backup is the durable state of the store at this LSN
+ * @param lsn the LSN at which the backup's log ends: the backup contains the durable state of the store at this LSN
  * @param checkpoint number of the checkpoint on which the backup is based
  * @param files number of files copied
  * @param bytes total size of these files; ranges that were never written take no disk space in the copy
@@ -12,7 +12,7 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
 
     /**
      * Receives the progress of a backup after each copied chunk, on the thread that copies. To cancel the backup, throw
-     * an exception: the backup removes its files and throws the same exception.
+     * an exception. The backup then removes the copied files and throws that exception.
      */
     @FunctionalInterface
     public interface Progress {
@@ -22,8 +22,8 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
         /**
          * Reports the progress.
          *
-         * @param done bytes copied
-         * @param total bytes to copy; grows with the log, which is copied last
+         * @param done number of bytes copied
+         * @param total number of bytes to copy; grows with the log, which is copied last
          */
         void at(long done, long total);
     }

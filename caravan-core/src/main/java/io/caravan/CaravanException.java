@@ -2,7 +2,10 @@ package io.caravan;
 
 import org.jspecify.annotations.Nullable;
 
-/** A problem in a store. Each subclass is one kind of problem; the message says where it occurred and what to do. */
+/**
+ * The superclass of all exceptions of a store. Each subclass stands for one kind of problem; the message states where
+ * it occurred and how to proceed.
+ */
 public abstract class CaravanException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -12,12 +12,12 @@ public final class CorruptStoreException extends CaravanException {
     private final long id;
     private final long sequence;
 
-    /** Reports damage that belongs to no single entry. */
+    /** Creates an exception for damage that does not belong to a single entry. */
     public CorruptStoreException(String file, long offset, String problem) {
         this(NOT_APPLICABLE, NOT_APPLICABLE, file, offset, file + " at offset " + offset + ": " + problem);
     }
 
-    /** Reports damage of one entry. */
+    /** Creates an exception for a damaged entry. */
     public CorruptStoreException(String file, long offset, long id, long sequence, String problem) {
         this(
                 id,
@@ -44,7 +44,7 @@ public final class CorruptStoreException extends CaravanException {
         return offset;
     }
 
-    /** Returns the list id, or {@link #NOT_APPLICABLE} if the damage belongs to no single entry. */
+    /** Returns the list id, or {@link #NOT_APPLICABLE} if the damage does not belong to a single entry. */
     public long id() {
         return id;
     }

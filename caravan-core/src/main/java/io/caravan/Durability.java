@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * The level of durability that a write reaches before it is acknowledged, the strongest first. A store has a level; a
- * {@link WriteBatch} may request a weaker one.
+ * A level of durability that a write reaches before it is acknowledged. The levels are ordered from the strongest to
+ * the weakest. Every store has a level; a {@link WriteBatch} may request a weaker one.
  */
 public enum Durability {
 
@@ -10,13 +10,14 @@ public enum Durability {
     SYNC,
 
     /**
-     * Written to the page cache: survives a crash of the process, but not of the operating system, nor a power failure.
+     * Written to the page cache: survives a crash of the process, but neither a crash of the operating system nor a
+     * power failure.
      */
     PROCESS,
 
     /**
-     * In memory only: survives no crash. The store writes it to the log soon afterwards, and a clean close keeps all of
-     * it. For tests and caches.
+     * In memory only: does not survive a crash. The store writes the data to the log soon afterwards, and a clean close
+     * loses nothing. For tests and caches.
      */
     NONE;
 

@@ -25,8 +25,8 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Opens the store in the config's directory. Creates the directory and the store if they are missing. Returns once
-     * the store has recovered. It then contains every acknowledged write whose {@link Durability} survives the last
-     * crash, and all of its data is durable.
+     * the store has recovered. The store then contains every acknowledged write whose {@link Durability} covers the
+     * last crash, and all of its data is durable.
      *
      * @throws StoreLockedException if the store is already open
      * @throws StoreDirectoryException if the directory cannot hold a store, or contains other files
@@ -56,7 +56,7 @@ public interface DurableListStore extends ListStore {
      * lock and changes nothing.
      *
      * <p>Data that another process writes during the verification is read as far as it has been written. A finding
-     * counts as a fault only if several passes repeat it, so a store with faults takes several times as long.
+     * counts as a fault only if several passes repeat it, so verifying a store with faults takes several times as long.
      *
      * @throws StoreDirectoryException if the directory contains no store
      * @throws StoreIoException if the store changes faster than it can be read
@@ -67,8 +67,8 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Repairs a closed store that refuses to open: cuts its log off before the first damaged frame. The store loses all
-     * later writes. Every file that is changed or removed is first copied to another directory.
+     * Repairs a closed store that cannot be opened, by cutting off its log before the first damaged frame. All later
+     * writes are lost. Every file that is changed or removed is first copied to another directory.
      *
      * @param keepDirectory a new or empty directory for the copies, outside the store's directory
      * @throws CorruptStoreException if cutting the log does not help. Nothing was changed, unless the log was cut and
@@ -79,8 +79,8 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Reports what {@link #repair} would cut off, and which files it would change or remove. Changes nothing. The plan
-     * cannot determine whether the store would open after the repair.
+     * Reports which part of the log {@link #repair} would cut off, and which files it would change or remove. Changes
+     * nothing, and does not determine whether the store would open after the repair.
      *
      * @throws CorruptStoreException if cutting the log would not help
      */
@@ -89,12 +89,12 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Copies all intact values of a damaged, closed store to a new store, and reports what is lost. Does not write to
-     * the damaged store. Every value in the new store was checked.
+     * Copies all intact values of a damaged, closed store to a new store, and reports the losses. Does not write to the
+     * damaged store. Every value in the new store was checked.
      *
-     * <p>Values keep their sequences, and lists their next sequence. If values are missing from the middle of a list,
-     * the earlier ones are renumbered to close the gap. For example, if 5 of the values 3 to 9 is lost, 3 and 4 become
-     * 4 and 5.
+     * <p>Values keep their sequences, and lists keep their next sequence. If values are missing from the middle of a
+     * list, the earlier values are renumbered to close the gap. For example, if a list has the values 3 to 9 and value
+     * 5 is lost, the values 3 and 4 become 4 and 5.
      *
      * @param target a directory that does not exist or is empty, outside the store's directory
      * @throws StoreDirectoryException if the target is not empty, or the directory contains no file of a store
@@ -111,14 +111,14 @@ public interface DurableListStore extends ListStore {
     VerifyReport verify(VerifyReport.Progress progress);
 
     /**
-     * Copies this open store to a directory while it is in use. The copy is a complete store: the durable state at one
-     * point after this call, and nothing else.
+     * Copies this open store to a directory while it is in use. The copy is a complete store with exactly the durable
+     * state at one moment after the start of this call.
      *
      * <p>The directory's name ends with {@code .partial} until the copy is complete and durable. A failed backup leaves
-     * nothing. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the
+     * no files. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the
      * backup ends.
      *
-     * @param target a directory that does not exist or is empty; on any disk
+     * @param target a directory that does not exist or is empty, on any disk
      * @throws StoreDirectoryException if the target exists and is not empty
      * @throws StoreLockedException if another backup to the same directory is in progress
      * @throws StoreIoException if the operating system reports an error, or the log has no space to grow

@@ -9,8 +9,9 @@ public interface EntryStream {
     /**
      * Receives one entry.
      *
-     * @param value read-only, from position 0 to the value's length, and valid only during the call. Copy the bytes
-     *     that are needed later: their memory may be unmapped, and an access then may crash the process
+     * @param value the bytes of the value, read-only, from position 0 to the value's length, and valid only during the
+     *     call. Copy bytes that are needed later: their memory may be unmapped, and accessing it may then crash the
+     *     process
      * @return false to end the read; {@link #finished()} is then not called
      */
     boolean next(long sequence, ByteBuffer value);

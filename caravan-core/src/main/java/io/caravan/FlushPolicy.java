@@ -3,7 +3,7 @@ package io.caravan;
 import java.time.Duration;
 
 /**
- * The time that the flusher waits for more writes before it flushes.
+ * Determines how long the flusher waits for more writes before it flushes.
  *
  * <p>Every flush costs one fsync, regardless of the number of writes. Waiting trades latency for fewer fsyncs.
  */
@@ -16,7 +16,7 @@ public sealed interface FlushPolicy {
 
     /**
      * Flushes this long after the first pending write was accepted. Flushes earlier if a buffer is full, or if a read,
-     * a flush, or a writer that needs space waits for it.
+     * a call of {@code flush()}, or a writer that needs space is waiting.
      *
      * @param delay from 0 to one minute
      */
@@ -25,9 +25,9 @@ public sealed interface FlushPolicy {
     }
 
     /**
-     * Waits only if that reduces the total cost. From the measured fsync time {@code tau} and the arrival rate {@code
-     * lambda}, the delay is {@code sqrt(tau / lambda)}, at most one fsync time and 20 ms. A lone writer that waits for
-     * each acknowledgement is not delayed.
+     * Waits only if waiting reduces the total cost. For the measured fsync time {@code tau} and arrival rate {@code
+     * lambda}, the delay is {@code sqrt(tau / lambda)}, but at most one fsync time and at most 20 ms. A lone writer
+     * that waits for each acknowledgement is not delayed.
      *
      * <p>The formula minimizes (waiting + cost of fsyncs) for Poisson arrivals. It follows the analysis of group commit
      * by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume Transaction Systems"

@@ -8,8 +8,8 @@ package io.caravan;
  *   <li>It leaves a gap after the replica's last frame.
  *   <li>It does not fit the replica's segments.
  *   <li>It contradicts the replica's contents.
- *   <li>Another frame has its place; see {@link #placeTaken()}. Only in this case have all replicas that replayed the
- *       same earlier frames rejected it.
+ *   <li>Another frame already occupies its position in the log; see {@link #placeTaken()}. Only in this case have all
+ *       replicas that replayed the same earlier frames rejected it.
  * </ul>
  */
 public final class FrameRefusedException extends CaravanException {
@@ -23,9 +23,9 @@ public final class FrameRefusedException extends CaravanException {
     }
 
     /**
-     * Whether the replica has another frame after the one that this frame follows. If the group has committed both, in
-     * this order, every replica rejects this one. In all other cases a replica that continues lacks a frame that the
-     * group has.
+     * Whether another frame already follows this frame's predecessor in the replica's log. If the group has committed
+     * both frames, in this order, every replica rejects this one. In all other cases, a replica that continued would
+     * lack a frame that the group has.
      */
     public boolean placeTaken() {
         return placeTaken;

@@ -13,7 +13,7 @@ public interface HeapPressureListener {
      * Reports that heap pressure began or ended.
      *
      * @param high true if a threshold was reached; false if the pressure has ended
-     * @param usedFraction bytes of live entries, including those in the log, divided by the maximum heap size
+     * @param usedFraction total size of the live entries, including those in the log, divided by the maximum heap size
      * @param fragmentation see {@link StoreStats.HeapUse#fragmentation()}
      */
     void pressure(boolean high, double usedFraction, double fragmentation);

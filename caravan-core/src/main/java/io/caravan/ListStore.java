@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * A store of append-only lists of byte values, one list per id.
  *
- * <p><b>Sequences.</b> The first value of a list has sequence 0, and each further one has the next sequence. Trims do
+ * <p><b>Sequences.</b> The first value of a list has sequence 0, and each further value has the next sequence. Trims do
  * not change sequences. An append to the id of a deleted list starts a new list at 0. A value may be empty. A missing
- * list reads as an empty one.
+ * list reads as an empty list.
  *
  * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, changes nothing, and
  * never calls its callback. An accepted write calls its callback exactly once:
  *
  * <ul>
- *   <li>{@code success} once the write is durable at the store's {@link Durability} level, or at the weaker one that a
- *       {@linkplain WriteBatch#durability(Durability) batch requests};
+ *   <li>{@code success} once the write is durable at the store's {@link Durability} level, or at the weaker level
+ *       that a {@linkplain WriteBatch#durability(Durability) batch requests};
  *   <li>{@code failure} if the store fails first.
  * </ul>
  *
@@ -36,39 +36,40 @@ import org.jspecify.annotations.Nullable;
  * On a thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne}, {@code
  * readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close} throws
  * {@link IllegalStateException}, because it might wait for the thread that calls it. Writes, {@code writable}, {@code
- * onWritable}, and {@code stats} work.
+ * onWritable}, and {@code stats} are allowed.
  *
- * <p><b>Futures.</b> Each kind of write also has a form that returns a future. It completes with the argument of the
- * callback, or with the exception that the write would have thrown. Only a caller's mistakes, such as a null value or a
- * negative count, are still thrown.
+ * <p><b>Futures.</b> Each kind of write also has a form that returns a future. The future completes with the argument
+ * of the callback, or with the exception that the write would have thrown. Only a caller's mistakes, such as a null
+ * value or a negative count, are still thrown.
  *
  * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default this is one thread of the
  * store, which completes all futures in the order in which the store accepted the writes; {@link
  * StoreConfig.Builder#futureExecutor} sets another executor. Stages that depend on a future may therefore read and
  * write the store, which a callback may not.
  *
- * <p>While such a stage runs on the store's thread, no other future of the store completes. It should be short, hand
- * longer work to the {@code Async} methods, and compose futures instead of waiting: {@code join} and {@code get} of
- * another future throw {@link IllegalStateException} on that thread.
+ * <p>While such a stage runs on the store's thread, no other future of the store completes. The stage should be short,
+ * hand longer work to the {@code Async} methods, and compose futures instead of waiting: {@code join} and {@code get}
+ * of another future throw {@link IllegalStateException} on that thread.
  *
  * <p>The store does not bound the number of futures whose dependent stages are pending. A writer that is faster than
  * these stages must limit itself.
  *
- * <p><b>Reads</b> return only data that has reached the durability level at which it was written; at {@link
- * Durability#NONE}, the level {@link Durability#PROCESS}. A read requests the flush of the list's last accepted write,
- * waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not affect it. A thread reads
- * its own earlier writes, acknowledged or not.
+ * <p><b>Reads</b> return only data that has reached the durability level at which it was written. For {@link
+ * Durability#NONE}, that is {@link Durability#PROCESS}. A read requests the flush of the list's last accepted write,
+ * waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not affect it. A thread sees
+ * its own earlier writes, whether acknowledged or not.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.
  *
  * <p><b>Backpressure.</b> A write waits while the log's buffers are full, while the log has to grow, or while the heap
- * has no space except what a trim in progress will free. A thread that must never wait (an event loop, a callback) uses
- * {@link #tryWrite}, or checks {@link #writable()} first and registers an action with {@link #onWritable(Runnable)}.
+ * has to wait for the space that a trim in progress will free. A thread that must never wait (an event loop, a
+ * callback) uses {@link #tryWrite}, or checks {@link #writable()} first and registers an action with {@link
+ * #onWritable(Runnable)}.
  *
- * <p><b>Scheduler.</b> All methods are thread-safe. An interrupt of a thread inside any of them is harmless: channel
- * I/O never runs on a caller's thread, and the interrupt status is preserved. The store's own threads ignore
- * interrupts, so a callback may set the interrupt status of its thread.
+ * <p><b>Threads.</b> All methods are thread-safe. Interrupting a thread inside any of them is harmless: channel I/O
+ * never runs on a caller's thread, and the interrupt status is preserved. The store's own threads ignore interrupts, so
+ * a callback may set the interrupt status of its thread.
  *
  * <p>Once the store is closed, every method except {@link #close()}, {@link #stats()}, {@link #layout()}, {@link
  * #group()}, {@link #groups()}, and {@link #futureExecutor()} throws {@link StoreClosedException}. Once it has failed,
@@ -78,7 +79,7 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Opens a new store in the JVM heap. It accepts the same values and batches as a durable store with default
-     * settings. A nearly empty one takes about 20 MiB; see {@link #inMemory(StoreConfig)}.
+     * settings. A nearly empty store takes about 20 MiB of memory; see {@link #inMemory(StoreConfig)}.
      */
     static ListStore inMemory() {
         return inMemory(StoreConfig.builder(Path.of("memory"))
@@ -92,11 +93,11 @@ public interface ListStore extends AutoCloseable {
      * Opens a new store in the JVM heap, for tests and caches. It accepts and rejects the same writes as a durable
      * store with this config, and its contents are lost when it is closed.
      *
-     * <p>It takes as much memory as the durable store would take of the disk. This is the heap segments, and the log
-     * since the checkpoint before the last. It keeps up to eight unused log segments for reuse. It has its own threads,
-     * and must be closed.
+     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the last
+     * checkpoint but one, and up to eight unused log segments kept for reuse. It has its own threads, and must be
+     * closed.
      *
-     * @param config the directory is not touched; it only names the store in messages
+     * @param config the settings; their directory is never accessed, and only names the store in messages
      */
     static ListStore inMemory(StoreConfig config) {
         return DedicatedThread.call(
@@ -111,7 +112,7 @@ public interface ListStore extends AutoCloseable {
      * @param value the bytes, at most the store's {@linkplain StoreConfig#maxValueBytes() value limit}; copied before
      *     this method returns
      * @throws ValueTooLargeException if the value exceeds the limit
-     * @throws OutOfSpaceException if the heap or the log has no space for it; trims and deletes still work
+     * @throws OutOfSpaceException if the heap or the log has no space for the value; trims and deletes still work
      * @throws NotWritableException if called by a callback while the store has no space
      */
     void append(long id, byte[] value, WriteCallback callback);
@@ -192,9 +193,9 @@ public interface ListStore extends AutoCloseable {
     void getNewestFirst(long id, long beforeSequence, EntryStream stream);
 
     /**
-     * Trims the oldest {@code count} entries; all of them if the list has fewer. The callback receives the sequence of
-     * the first retained entry, or that of the next append if none is left. For a missing list the trim succeeds, and
-     * the callback receives 0.
+     * Trims the oldest {@code count} entries, or all entries if the list has fewer. The callback receives the sequence
+     * of the first retained entry, or the sequence of the next append if no entry is left. For a missing list the trim
+     * succeeds, and the callback receives 0.
      *
      * @param count zero or more
      */
@@ -208,8 +209,8 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Trims all entries before {@code firstSequence}; all entries if the list ends before it. Idempotent. The callback
-     * receives the same sequence as that of {@link #trim(long, long, WriteCallback)}.
+     * Trims all entries before {@code firstSequence}, which may be past the end of the list. Idempotent. The callback
+     * receives the same sequence as the callback of {@link #trim(long, long, WriteCallback)}.
      *
      * @param firstSequence zero or more
      */
@@ -238,24 +239,24 @@ public interface ListStore extends AutoCloseable {
     ListInfo info(long id);
 
     /**
-     * Returns a summary of the list including all accepted writes, or null if the list does not exist. For callers that
-     * decide on the next write to the list. Unlike {@link #info}, it waits for no write and may be called on any
-     * thread. A crash can still undo the writes that it reports.
+     * Returns a summary of the list that includes all accepted writes, or null if the list does not exist. For callers
+     * that decide on the next write to the list. Unlike {@link #info}, this method never waits for writes and may be
+     * called on any thread. A crash can still undo the reported writes.
      */
     @Nullable
     ListInfo accepted(long id);
 
     /**
-     * Calls {@code more} with the length in bytes of each retained value, oldest first, until it returns false.
-     * Includes all accepted writes, reads no value, and waits for no write, like {@link #accepted}. Takes time
-     * proportional to the number of lengths.
+     * Calls {@code more} with the length in bytes of each retained value, oldest first, until {@code more} returns
+     * false. Includes all accepted writes. Like {@link #accepted}, this method does not read values or wait for writes.
+     * It takes time proportional to the number of visited lengths.
      */
     void acceptedLengths(long id, IntPredicate more);
 
     /**
      * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only
-     * durable lists. Lists that are created or deleted during the call may be included or not. The action runs outside
-     * the store's locks.
+     * durable lists. Lists that are created or deleted during the call may be included or not. {@code ids} is called
+     * outside the store's locks.
      */
     void forEachList(LongConsumer ids);
 
@@ -333,7 +334,8 @@ public interface ListStore extends AutoCloseable {
 
         /**
          * Closes the group, and flushes its writes on this thread if handing them to the flusher would take longer than
-         * the fsync. For an event loop that has read from all its connections. All of the following must hold:
+         * the fsync. For an event loop that has read from all its connections. This thread flushes only if all of the
+         * following hold:
          *
          * <ul>
          *   <li>The writes are small (up to 16 KiB), and no other thread writes.
@@ -342,9 +344,9 @@ public interface ListStore extends AutoCloseable {
          *   <li>This thread is an {@link UninterruptibleThread}.
          * </ul>
          *
-         * <p>Until it returns, this thread is then a store thread: it calls the callbacks, and must hold no lock that
-         * they need. Otherwise this is the same as {@link #close()}. It does not throw if the fsync fails; the
-         * callbacks receive the failure.
+         * <p>During such a flush, this thread is a store thread: it calls the callbacks, and must not hold a lock that
+         * they need. Otherwise this is the same as {@link #close()}. If the fsync fails, this method does not throw;
+         * the callbacks receive the failure.
          */
         default void closeAndFlush() {
             close();
@@ -352,9 +354,9 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Opens a write group, which announces that several writes follow at once. The store may delay their flush until
-     * the group is closed, so that they share one fsync. Otherwise the first write starts a flush, and the others wait
-     * for the next. For callers that receive several writes together, such as an event loop:
+     * Opens a write group, which announces that several writes will follow immediately. The store may delay their flush
+     * until the group is closed, so that they share one fsync. Without a group, the first write starts a flush, and the
+     * others wait for the next flush. For callers that receive several writes together, such as an event loop:
      *
      * <pre>{@code
      * try (ListStore.WriteGroup group = store.group()) {
@@ -363,16 +365,16 @@ public interface ListStore extends AutoCloseable {
      * }</pre>
      *
      * <p>Other writers' writes may wait as well, but no write waits for a group for much longer than a millisecond:
-     * after that, an open group is ignored. A read or a {@link #flush()} of the group's writes does not wait for its
-     * end. Never waits.
+     * after that, an open group is ignored. A read or a {@link #flush()} of the group's writes does not wait until the
+     * group is closed. Opening a group never waits.
      */
     default WriteGroup group() {
         return () -> {};
     }
 
     /**
-     * Returns the stores that make up this one, by their numbers: only itself, except for a {@link ShardedStore}. Only
-     * this store may close them.
+     * Returns the stores that make up this store, in the order of their numbers. Except for a {@link ShardedStore},
+     * this store is the only one. Only this store may close them.
      */
     default List<ListStore> groups() {
         return List.of(this);
@@ -389,13 +391,13 @@ public interface ListStore extends AutoCloseable {
     void onWritable(Runnable action);
 
     /**
-     * Returns the executor on which this store's futures complete: that of the config, or a thread of the store, which
-     * also runs other tasks submitted to it.
+     * Returns the executor on which this store's futures complete: the executor of the config, or a thread of the
+     * store, which also runs other tasks submitted to it.
      */
     Executor futureExecutor();
 
     /**
-     * Waits until everything accepted so far, at any level, is durable at the store's level, and its callbacks have
+     * Waits until all writes accepted so far, at any level, are durable at the store's level, and their callbacks have
      * been called. Futures complete shortly afterwards.
      */
     void flush();
@@ -404,9 +406,9 @@ public interface ListStore extends AutoCloseable {
     void checkpoint();
 
     /**
-     * Makes everything accepted durable, publishes a checkpoint, and releases the directory. When it returns, every
+     * Makes all accepted writes durable, publishes a checkpoint, and releases the directory. When it returns, every
      * callback has been called, and every future that completes on the store's own thread has completed (unless that
-     * thread calls this method). Idempotent: a second call returns once the first is done.
+     * thread calls this method). Idempotent: a second call returns once the first has finished.
      *
      * @throws StoreFailedException if accepted data could not be made durable and the store had not failed before this
      *     call; the directory is released anyway

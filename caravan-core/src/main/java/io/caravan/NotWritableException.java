@@ -1,8 +1,9 @@
 package io.caravan;
 
 /**
- * Rejects a write by a callback on a store thread because the store has no space for it. A wait on that thread would
- * stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()} first.
+ * Rejects a write that a callback makes on a store thread while the store has no space for it. Waiting on that thread
+ * would stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()}
+ * first.
  */
 public final class NotWritableException extends CaravanException {
     private static final long serialVersionUID = 1L;

@@ -12,8 +12,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that stores nothing: it passes everything written to its files to a sink in pieces, and {@link SnapshotInstaller}
- * writes the same files elsewhere. Files are written one after another, each by one thread, and never read.
+ * A storage that stores nothing. It passes all data written to its files to a sink, in pieces from which {@link
+ * SnapshotInstaller} recreates the files elsewhere. Files are written one after another, each by one thread, and never
+ * read.
  *
  * <p>A piece is little-endian. It starts with its kind, in one byte. The rest depends on the kind:
  *

@@ -11,21 +11,21 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * A node's copy of a store that a replication group keeps. A replica follows or leads:
+ * A node's copy of the store of a replication group. A replica is a follower or the leader:
  *
  * <ul>
  *   <li>A follower replays the frames that the group has committed, in their order. Its log is identical to that of
  *       every other replica, byte for byte.
- *   <li>A leader is an ordinary store that first submits each frame to the group's {@link FrameReplicator}.
+ *   <li>The leader is an ordinary store that first submits each frame to the group's {@link FrameReplicator}.
  * </ul>
  *
  * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
  * end earlier than before; the group supplies the missing frames. {@link #force} returns the position up to which the
  * replica does not depend on the group.
  *
- * <p>A replica that has led and must follow again is closed and reopened. The writes that it accepted and the group did
- * not commit are then gone, because they were only in memory. At most one thread at a time may call the methods that
- * change the replica.
+ * <p>A leader that must follow again is closed and reopened. This discards the writes that it accepted but the group
+ * did not commit, because they were only in memory. At most one thread at a time may call the methods that change the
+ * replica.
  */
 public final class Replica implements AutoCloseable {
     private final Engine engine;
@@ -35,13 +35,13 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Opens or creates the replica in the config's directory. It follows until {@link #lead} is called.
+     * Opens or creates the replica in the config's directory. The replica is a follower until {@link #lead} is called.
      *
-     * @param config has {@link Durability#PROCESS}. The log segment size must be the same on every node of the group,
-     *     and a heap segment must hold any value of the group; other settings may differ
-     * @param storeId the id that all replicas of the group, and no other store, have
+     * @param config the settings, with {@link Durability#PROCESS}. The log segment size must be the same on every node
+     *     of the group, and a heap segment must hold any value of the group; other settings may differ
+     * @param storeId the id that all replicas of the group share and no other store has
      * @param forcedLsn a {@link #forcedPosition()} recorded earlier; 0 if none is known. A power failure may have lost
-     *     any frame after it and kept later ones. The log then ends at the gap, at {@link #position()}
+     *     any frame after this position and kept later frames. The log then ends at the gap, at {@link #position()}
      * @throws StoreDirectoryException if the directory contains another store; nothing was changed
      * @throws CorruptStoreException if an fsynced frame is damaged; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
@@ -65,7 +65,7 @@ public final class Replica implements AutoCloseable {
     /**
      * Verifies the closed replica in the directory, as {@link DurableListStore#verify(Path, VerifyReport.Progress)}
      * verifies a store. A gap after the fsynced part is not a fault: the log ends there, and the node receives the rest
-     * again.
+     * of it again.
      *
      * @param forcedLsn as for {@link #open}
      * @throws StoreLockedException if the replica is open
@@ -90,14 +90,15 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Replays a frame that the group has committed. Returns once the frame has its place in the log. Its writes become
-     * visible shortly afterwards, once the frame is written. Waits while the previous frame is being written.
+     * Replays a frame that the group has committed. Returns once the frame has been assigned its place in the log. Its
+     * writes become visible shortly afterwards, once the frame is written. Waits while the previous frame is being
+     * written.
      *
      * @param frame header and records, as passed to {@link FrameReplicator#commit}
      * @return whether the frame was new; false if the replica already had it
      * @throws FrameRefusedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
      *     the contents: then the store has failed
-     * @throws OutOfSpaceException if the disk has no space for the frame; try again once it has
+     * @throws OutOfSpaceException if the disk has no space for the frame; try again once space is available
      * @throws StoreFailedException if the replica's files have failed; reopen the replica
      */
     public boolean replay(ByteBuffer frame) {
@@ -125,7 +126,7 @@ public final class Replica implements AutoCloseable {
         return engine.force();
     }
 
-    /** Returns the position up to which the log is known to be fsynced, without an fsync. */
+    /** Returns the position up to which the log is known to be fsynced. Does not fsync. */
     public long forcedPosition() {
         return engine.forcedLsn();
     }
@@ -137,16 +138,18 @@ public final class Replica implements AutoCloseable {
          * Receives the next piece, of at most 1 MiB and a few bytes. Waits while the receiver has no space.
          *
          * @param piece valid only until this returns
-         * @throws IOException if the receiver wants no further pieces
+         * @throws IOException if the receiver does not accept further pieces
          */
         void take(ByteBuffer piece) throws IOException;
     }
 
     /**
-     * Sends a copy of this replica's files while it is in use, as {@link DurableListStore#backup} makes one. The copy
-     * contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller} receives the pieces.
+     * Sends a copy of this replica's files while the replica is in use, like {@link DurableListStore#backup}. The copy
+     * contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller} receives the
+     * pieces.
      *
-     * @throws StoreIoException if the receiver wants no further pieces, or the log has no space to grow during the copy
+     * @throws StoreIoException if the receiver does not accept further pieces, or the log has no space to grow during
+     *     the copy
      * @throws StoreClosedException if the replica is closed during the copy
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {

@@ -14,7 +14,7 @@ public record SalvageReport(long lists, long entries, long bytes, long lostEntri
     /**
      * Data that could not be salvaged.
      *
-     * @param id list id, if {@code first} applies
+     * @param id list id; not applicable if {@code first} is -1
      * @param first first missing sequence, or -1 if the contents of a damaged place are unknown
      * @param last last missing sequence, or -1
      * @param reason the problem and its location
@@ -33,7 +33,7 @@ public record SalvageReport(long lists, long entries, long bytes, long lostEntri
         }
     }
 
-    /** Receives losses as they are found, and the progress, on the thread that salvages. */
+    /** Receives losses as they are found, and the progress of the salvage, on the thread that salvages. */
     public interface Listener extends VerifyReport.Progress {
         void lost(Loss loss);
     }

@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The directory of a sharded store: a directory for each shard, and a file with their number. The file is written last.
- * If it exists, all shards were created, and a missing one has been lost.
+ * The directory of a sharded store. It contains a directory for each shard, and a file with the number of shards. The
+ * file is written last: if it exists, all shards were created, and a missing shard has been lost.
  */
 final class ShardDirectory implements AutoCloseable {
     private final Path directory;
@@ -36,7 +36,7 @@ final class ShardDirectory implements AutoCloseable {
     /**
      * Locks the directory, and creates it if it is missing. Changes nothing in it before {@link #made()}.
      *
-     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks one of them, or
+     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks a shard, or
      *     contains other files
      */
     static ShardDirectory open(Path directory, int groups) throws IOException {

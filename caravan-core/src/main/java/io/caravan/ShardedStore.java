@@ -18,23 +18,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
  * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
- * shard separately: this store uses those of the first shard, and {@link #groups()} gives access to the others.
+ * shard separately: this store uses the lists of the first shard, and {@link #groups()} gives access to the other
+ * shards.
  *
  * <p><b>Differences from one store:</b>
  *
  * <ul>
  *   <li>All lists of a batch must be in one shard.
  *   <li>Callbacks follow the order of acceptance only within a shard.
- *   <li>A crash undoes unacknowledged writes in each shard separately. For example, a later write of one shard may
- *       survive while an earlier one of another is lost.
- *   <li>A shard that has failed or is full rejects its own writes; the others continue.
- *   <li>The store is writable when all shards are.
+ *   <li>A crash undoes unacknowledged writes in each shard separately. For example, a later write in one shard may
+ *       survive while an earlier write in another is lost.
+ *   <li>A shard that has failed or is full rejects its own writes; the other shards continue.
+ *   <li>The store is writable when all shards are writable.
  * </ul>
  */
 public final class ShardedStore implements ListStore {
     private final List<ListStore> groups;
 
-    /** Combines the stores. Afterwards they belong to this store, which closes them. */
+    /** Combines the stores into one, which then owns them and closes them. */
     public ShardedStore(List<? extends ListStore> groups) {
         if (groups.isEmpty()) {
             throw new IllegalArgumentException("there must be a group");
@@ -188,7 +189,7 @@ public final class ShardedStore implements ListStore {
         return true;
     }
 
-    /** Waits for one shard after another. A shard that was writable may no longer be so when the action runs. */
+    /** Waits for one shard after another. A shard that was writable may no longer be writable when the action runs. */
     @Override
     public void onWritable(Runnable action) {
         onWritable(groups.iterator(), new Once(action));
@@ -228,7 +229,7 @@ public final class ShardedStore implements ListStore {
         }
     }
 
-    /** Returns the executor of the first shard. A future completes on that of its own shard. */
+    /** Returns the executor of the first shard. Each future completes on the executor of its own shard. */
     @Override
     public Executor futureExecutor() {
         return groups.get(0).futureExecutor();

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in a directory of its
- * own. Their number is fixed when the data directory is created. With one, this is just a {@link DurableListStore}.
+ * own. Their number is fixed when the data directory is created. With one shard, this is just a {@link
+ * DurableListStore}.
  */
 public final class Shards implements AutoCloseable {
     /** The maximum number of shards of a data directory. */
@@ -31,9 +32,9 @@ public final class Shards implements AutoCloseable {
     /**
      * Opens the stores in the config's directory, or creates them if it is empty.
      *
-     * @param config the settings of every shard; its directory is that of all of them
+     * @param config the settings of every shard; their directory is the data directory
      * @param groups number of shards, from 1 to {@value #MAX_GROUPS}
-     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks one of them, or
+     * @throws StoreDirectoryException if the directory was created with another number of shards, lacks a shard, or
      *     contains other files; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
@@ -72,8 +73,8 @@ public final class Shards implements AutoCloseable {
     }
 
     /**
-     * Checks that the shards are empty. The file of their number is missing either because their creation was
-     * interrupted before the first write, or because the file was removed.
+     * Checks that the shards are empty. The file with the number of shards is missing either because the creation of
+     * the shards was interrupted before the first write, or because the file was removed.
      */
     private static void requireEmpty(Path directory, List<DurableListStore> stores) {
         if (stores.stream().anyMatch(store -> store.stats().lists() > 0)) {
@@ -114,7 +115,7 @@ public final class Shards implements AutoCloseable {
      * consistent snapshot taken at some point after this call. The snapshots of the shards are not taken at the same
      * point.
      *
-     * @return the report; for several shards, each number is a sum
+     * @return the report; for several shards, each number is the sum over the shards
      */
     public BackupReport backup(Path target, BackupReport.Progress progress) {
         if (folder == null) {

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the files of another node's replica, as sent by {@link Replica#send}. It does not trust the pieces. The
- * result becomes a replica only after {@link #finish()}, which does not verify it. Not thread-safe; the calling thread
+ * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the pieces as untrusted. The
+ * files form a replica only after {@link #finish()}, which does not verify them. Not thread-safe; the calling thread
  * must not be interrupted.
  */
 public final class SnapshotInstaller implements AutoCloseable {

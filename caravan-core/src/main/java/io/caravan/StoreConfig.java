@@ -110,8 +110,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the size of each of the two log buffers, in bytes. They bound the memory of writes that are not durable
-     * yet.
+     * Returns the size of each of the two log buffers, in bytes. The buffers bound the memory that is taken by writes
+     * that are not durable yet.
      */
     public int logBufferBytes() {
         return set.logBufferBytes;
@@ -136,8 +136,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the size of the log since the last checkpoint at which the next one starts, as a fraction of the size of
-     * the last checkpoint plus the used bytes of the heap. The heap counts for at most 256 MiB.
+     * Returns the size of the log since the last checkpoint at which the next checkpoint starts. It is given as a
+     * fraction of the size of the last checkpoint plus the used bytes of the heap, which count for at most 256 MiB.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;
@@ -299,7 +299,7 @@ public final class StoreConfig {
         /**
          * Returns the config, after checking that the settings are consistent.
          *
-         * @throws IllegalArgumentException if settings do not fit together; the message names them
+         * @throws IllegalArgumentException if settings are inconsistent; the message names them
          */
         public StoreConfig build() {
             return new StoreConfig(new Builder(this));

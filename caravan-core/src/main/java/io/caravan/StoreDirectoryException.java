@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * Reports that a directory cannot hold a store, or not this one: it is a file, is not writable, contains unknown files,
- * or lacks a file. Nothing in it was changed.
+ * Reports that a directory cannot hold this store: it is a file, is not writable, contains unknown files, or lacks a
+ * file. Nothing in it was changed.
  */
 public final class StoreDirectoryException extends CaravanException {
     private static final long serialVersionUID = 1L;

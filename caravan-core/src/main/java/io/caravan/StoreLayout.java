@@ -4,11 +4,12 @@ import java.util.List;
 
 /**
  * The layout of a store on disk. It is collected in small slices while the store is in use. Each number is correct for
- * some moment, but not all for the same one.
+ * some moment, but the numbers are not all from the same moment.
  *
  * @param log the write-ahead log
  * @param heap the heap's segments, in the order of their numbers
- * @param pinsComplete false if readers had pinned too much to visit all of it: the actual pinned bytes are then higher
+ * @param pinsComplete false if readers had pinned too many entries to visit them all; the actual number of pinned bytes
+ *     is then higher
  */
 public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete) {
     /** The layout of a store without files. */
@@ -27,8 +28,8 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
      * @param lastSegment last segment that is ready to be written
      * @param replayBytes approximate bytes that a recovery would replay
      * @param checkpointAtBytes value of {@code replayBytes} at which the next checkpoint begins
-     * @param movingBytes bytes of entries in the log that are not freed: the most that a checkpoint would move to the
-     *     heap
+     * @param movingBytes total size of the entries in the log that are not freed, the maximum that a checkpoint would
+     *     move to the heap
      */
     public record Log(
             long segmentBytes,
@@ -44,15 +45,16 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
      *
      * @param number number of its file, from 0
      * @param totalBytes bytes that entries can use
-     * @param freeBytes bytes of its holes
+     * @param freeBytes total size of its holes
      * @param holes number of its holes
      * @param largestHoleBytes size of the largest hole
-     * @param pinnedBytes bytes of entries that cannot be freed because a read in progress or a checkpoint pins them
+     * @param pinnedBytes total size of the entries that cannot be freed because a read in progress or a checkpoint pins
+     *     them
      */
     public record HeapSegment(
             int number, long totalBytes, long freeBytes, long holes, long largestHoleBytes, long pinnedBytes) {
 
-        /** Returns the bytes of entries that are live, or whose space is not reusable yet. */
+        /** Returns the number of bytes taken by entries that are live, or whose space is not reusable yet. */
         public long usedBytes() {
             return totalBytes - freeBytes;
         }

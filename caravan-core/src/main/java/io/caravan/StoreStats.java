@@ -54,7 +54,7 @@ public record StoreStats(
         Distribution lockNanos) {
 
     /**
-     * A histogram, read at the usual percentiles, each of which is accurate to about 6 percent.
+     * The usual percentiles of a histogram, each accurate to about 6 percent.
      *
      * @param count number of values recorded
      * @param mean mean of the values
@@ -69,8 +69,8 @@ public record StoreStats(
      * The heap's space, in bytes. Reclaimed space of trimmed or deleted entries is neither used nor free until the next
      * checkpoint.
      *
-     * @param totalBytes sizes of the heap's files: the maximum disk space that they take
-     * @param usedBytes bytes of entries that are live or pinned by readers, in the heap or still in the log
+     * @param totalBytes total size of the heap's files, the maximum disk space that they take
+     * @param usedBytes total size of the entries that are live or pinned by readers, in the heap or still in the log
      * @param freeBytes free bytes of the heap's files
      * @param largestHoleBytes the largest contiguous free space
      * @param segmentBytes usable bytes of a segment: the maximum size of a hole

@@ -3,7 +3,7 @@ package io.caravan;
 import java.util.List;
 
 /**
- * The result of a verification: the data that was read, and all faults.
+ * The result of a verification: the amount of data that was read, and all faults.
  *
  * @param checkpoints number of checkpoint files read
  * @param frames number of log frames read

@@ -79,7 +79,7 @@ public final class WriteBatch {
      * the store's level, which is the default.
      *
      * <p>Batches of all levels keep their order: a crash loses only the last writes, and never a write that precedes a
-     * surviving one. A batch is therefore as durable as the strongest one acknowledged after it. It reaches full
+     * surviving one. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
      * durability at the latest with the next checkpoint or, in a {@link Durability#SYNC} store, when {@link
      * ListStore#flush()} returns.
      *
@@ -96,7 +96,7 @@ public final class WriteBatch {
     }
 
     /**
-     * Sets the maximum time that the batch waits for others to share its flush, instead of the store's {@link
+     * Sets the maximum time that the batch waits for other batches to share its flush, instead of the store's {@link
      * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
      *
      * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush

@@ -11,11 +11,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * The future of one write, or one that depends on such a future. Completes on the store's future executor rather than
- * on the callback thread, so dependent stages may read from the store.
+ * The future of a write, or a future that depends on it. Completes on the store's future executor rather than on the
+ * callback thread, so dependent stages may read from the store.
  *
- * <p>A wait for it throws on the threads that complete it, or that call the earlier callbacks, because it would never
- * end. Futures made by {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} lack this check.
+ * <p>Waiting for the future throws on the threads that complete it or call the earlier callbacks, because the wait
+ * would never end. Futures made by {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} lack this check.
  */
 final class WriteFuture<T> extends CompletableFuture<T> {
     private final Executor executor;

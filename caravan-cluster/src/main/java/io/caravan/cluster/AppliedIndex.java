@@ -14,9 +14,9 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The durable applied index: the last Raft entry whose effects are fsynced in the store's own files, so the Raft log up
- * to it may be purged. It is kept in a small file that is written after the fsync. A stale file only means that some
- * frames are replayed from the Raft log.
+ * The durable applied index: the last Raft entry whose effects are fsynced in the store's own files, so that the Raft
+ * log up to it may be purged. It is kept in a small file that is written after the fsync. A stale file only means that
+ * some frames are replayed from the Raft log.
  *
  * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported it earlier, the leader
  * would not send InstallSnapshot again, and the follower would wait for it forever.
@@ -27,7 +27,7 @@ final class AppliedIndex {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
     private static final int SUMMED_BYTES = 4 * Long.BYTES;
     private static final int BYTES = SUMMED_BYTES + Long.BYTES;
-    /** The log bytes between two kept entries; the index need not be exact. */
+    /** The approximate number of log bytes between two remembered entries; the index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
     /** An entry, and the LSN at which its frame ends in the store's log. The store's own files are Raft's snapshot. */
@@ -46,7 +46,7 @@ final class AppliedIndex {
     private final Path file;
     private final Deque<Applied> applied = new ArrayDeque<>();
     private volatile @Nullable Applied durable;
-    /** The same as {@link #durable}, unless a snapshot was received that Raft has not installed yet. */
+    /** The same as {@link #durable}, unless Raft has not yet installed a received snapshot. */
     private volatile @Nullable Applied told;
 
     private volatile boolean untold;
@@ -108,15 +108,15 @@ final class AppliedIndex {
         }
     }
 
-    /** Returns the snapshot that Raft may see, or null. */
+    /** Returns the entry that is reported to Raft as its snapshot, or null. */
     @Nullable
     Applied told() {
         return told;
     }
 
     /**
-     * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. For
-     * one thread.
+     * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. Call
+     * this on one thread only.
      */
     boolean isForgotten(int patience) {
         looksWhileUntold = untold ? looksWhileUntold + 1 : 0;
@@ -129,7 +129,7 @@ final class AppliedIndex {
         untold = false;
     }
 
-    /** Records that the store was replaced by one that is complete up to this entry and fsynced. */
+    /** Records that the store was replaced by a store that is complete up to this entry and fsynced. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);

@@ -20,7 +20,10 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  * acts as the elected leader ({@link #force}).
  */
 final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
-    /** Raft's directory, the group's in it, and that of the votes, which Raft creates when a node first starts. */
+    /**
+     * The number of directories that Raft creates when a node first starts: its own, the group's, and the directory of
+     * the votes.
+     */
     private static final int FOLDERS = 3;
 
     private final Path folder;
@@ -30,7 +33,7 @@ final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
         this.folder = folder;
     }
 
-    /** Returns the interceptor for a node's votes, which are in its directory of the group. */
+    /** Returns the interceptor for a node's votes, which are in the node's directory of the group. */
     static DurableVotes of(GroupConfig config) {
         return new DurableVotes(
                 config.raftDirectory().resolve(config.group().toString()).resolve("current"));

@@ -9,7 +9,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
-/** The messages by which a node receives another node's files. Numbers are big-endian. */
+/** The messages with which a node receives another node's files. Numbers are big-endian. */
 final class FileMessage {
     private static final byte VERSION = 1;
     private static final int REQUEST_BYTES = 1 + 2 * Long.BYTES;
@@ -54,7 +54,9 @@ final class FileMessage {
     enum Kind {
         /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,
-        /** The bytes sent, the bytes to send in total, and a chunk of {@link io.caravan.Replica#send}. */
+        /**
+         * The number of bytes sent, the total number of bytes to send, and a chunk of {@link io.caravan.Replica#send}.
+         */
         PIECE,
         /**
          * The end of the copy: term and index of the entry up to which it is complete, and the LSN at which the entry's

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * The store's directory, and the directories next to it while a received snapshot replaces the store. A complete
- * snapshot gets a second name: from then on it is the store, regardless of the old one. After a crash, {@link #recover}
+ * snapshot is renamed. From then on, it is the store, regardless of the old one. After a crash, {@link #recover}
  * completes the replacement or deletes the leftovers.
  */
 final class Folders {

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
  * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not record it
  */
 record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
-    /** The format that a node must be able to read: that of the store's files, and so of its frames. */
+    /** The format level that a node must be able to read: that of the store's files, including its frames. */
     static final int FORMAT_LEVEL = FileHeader.NEWEST_VERSION;
 
     private static final int MAGIC_VALUE = 0x3145_5643;

@@ -12,20 +12,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * The configuration of one node of a group.
  *
- * @param group the id of the group; all nodes have the same, and no other group has it
+ * @param group the id of the group: the same on all of its nodes, and different from the id of any other group
  * @param self this node's id
  * @param hosts all nodes of a new group, including this one: three or five, so that a majority remains when one or two
- *     are lost. Later, the group's Raft log determines the members, but this node must still be among these
+ *     are lost. Later, the group's Raft log determines the members, but {@code hosts} must still contain this node
  * @param store the replica, with {@link Durability#PROCESS}; its log segments have the same size on every node. Buffers
  *     and the maximum value size may differ, for example while they are changed node by node. Each node applies its own
  *     limits to clients' writes, and accepts everything that the group has committed
  * @param raftDirectory the directory of the Raft log, on a disk that keeps fsynced data
- * @param election how long a follower waits for its leader before it starts an election, and at most twice that. A
- *     shorter time detects a dead leader sooner, and mistakes a slow one for dead more often
- * @param keptLogBytes how much of the Raft log a node keeps for nodes that lag, at least 1 MiB: a node that lacks more
- *     when it comes back receives the store's files. The log that this node's own store still needs is kept in addition
+ * @param election the minimum time that a follower waits for its leader before it starts an election; the maximum is
+ *     twice as long. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a failed
+ *     one
+ * @param keptLogBytes the size of the Raft log that a node keeps for nodes that lag, at least 1 MiB. A node that lacks
+ *     more when it returns receives the store's files. The part of the log that this node's own store still needs is
+ *     kept in addition
  * @param start whether this is the node's first start
- * @param tls how nodes authenticate; null trusts every client that reaches the port
+ * @param tls the files with which nodes authenticate; null to trust every client that can reach the port
  */
 public record GroupConfig(
         UUID group,
@@ -57,12 +59,14 @@ public record GroupConfig(
     }
 
     /**
-     * The maximum size of a frame in a Raft entry, in bytes: one value of the maximum size fits. It is the same for all
-     * nodes, so that each accepts the proposals of every other one, regardless of its own buffers.
+     * The maximum size of a frame in a Raft entry, in bytes: one value of the maximum size fits. It is the same on all
+     * nodes, so that each node accepts the proposals of every other node, regardless of the size of its own buffers.
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
-    /** Several minutes of heavy writing, and an amount that is copied faster than the files of a large store. */
+    /**
+     * The default: several minutes of heavy writing, and an amount that is sent faster than the files of a large store.
+     */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
 
     private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;
@@ -74,7 +78,8 @@ public record GroupConfig(
      * Files in PEM format. Nodes trust certificates that this authority has signed, and reject all others.
      *
      * @param key the node's private key, PKCS #8
-     * @param certificates its certificate, which contains the node's address, and those between it and the authority
+     * @param certificates the node's certificate, which contains its address, and the intermediate certificates up to
+     *     the authority
      * @param authority the trusted authority
      */
     public record Tls(Path key, Path certificates, Path authority) {}

@@ -49,7 +49,10 @@ public final class GroupMember implements AutoCloseable {
      * longer.
      */
     private static final Duration HEARD = Duration.ofSeconds(2);
-    /** The timeout of a confirmation, in election timeouts. A leader without a majority detects that after two. */
+    /**
+     * The timeout of a confirmation, in election timeouts. A leader without a majority detects this after two election
+     * timeouts.
+     */
     private static final int CONFIRMATION_ELECTIONS = 4;
 
     private final GroupConfig config;
@@ -60,7 +63,7 @@ public final class GroupMember implements AutoCloseable {
     private final GroupStateMachine state;
     private final Membership membership;
     private final LeadershipConfirmations confirmations;
-    /** The number of entries that this node has proposed and whose outcome it does not know yet. */
+    /** The number of entries that this node has proposed and whose outcome is not known yet. */
     private final AtomicInteger underWay = new AtomicInteger();
 
     private final ProgressMonitor watch;
@@ -91,8 +94,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Returns the nodes of a new group, which its log records from the first leader on. A node that joins gets them
-     * from the log only.
+     * Returns the nodes of a new group, which the Raft log records once the group has its first leader. A node that
+     * joins learns of the members only from the log.
      */
     private static List<RaftPeer> firstHosts(GroupConfig config) {
         return Files.exists(joinedMark(config))
@@ -100,7 +103,10 @@ public final class GroupMember implements AutoCloseable {
                 : config.hosts().stream().map(Membership::peer).toList();
     }
 
-    /** Returns the file that exists if the node joined a group, and so must not vote before the group admits it. */
+    /**
+     * Returns the file whose existence shows that the node joined a group, and so must not vote before the group admits
+     * it.
+     */
     private static Path joinedMark(GroupConfig config) {
         return config.raftDirectory().resolve("joined");
     }
@@ -108,9 +114,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse. If
-     *     they hold the files of another group or store. If this is the first start of a node that is already a member,
-     *     or whose settings differ from those of the others
+     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse.
+     *     Also if they hold the files of another group or store. Also if, at its first start, this node is already a
+     *     member, or its settings differ from those of the other nodes
      * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
      *     responds
      */
@@ -137,7 +143,8 @@ public final class GroupMember implements AutoCloseable {
      * from the log, and that the node replays from the Raft log at its next start, are not faults.
      *
      * @param store the replica's directory
-     * @param raftDirectory the node's; if it contains no Raft log, no missing frame counts as replayable
+     * @param raftDirectory the node's Raft directory; if it contains no Raft log, the replica is verified as an
+     *     ordinary store
      * @throws io.caravan.StoreLockedException if the node is running
      * @throws StoreDirectoryException if the directory contains no store
      * @throws IOException if the Raft directory cannot be read
@@ -229,7 +236,10 @@ public final class GroupMember implements AutoCloseable {
         return commit(ByteString.EMPTY);
     }
 
-    /** Completes when the group has committed the entry in this node's term, and this node has applied it. */
+    /**
+     * Commits an entry. The future completes when the group has committed the entry in this node's term, and this node
+     * has applied it.
+     */
     private CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
         underWay.incrementAndGet();
@@ -257,7 +267,10 @@ public final class GroupMember implements AutoCloseable {
         return exception != null ? exception : new IOException("Raft refused the entry: " + reply);
     }
 
-    /** Creates a request with its own call id: no request is ever sent again, because its outcome would be unknown. */
+    /**
+     * Creates a request with a unique call id. Requests are never resent, because the outcome of the first attempt
+     * would be unknown.
+     */
     private RaftClientRequest request(ByteString frame) {
         return RaftClientRequest.newBuilder()
                 .setClientId(client)
@@ -284,15 +297,15 @@ public final class GroupMember implements AutoCloseable {
      * again.
      *
      * @throws IllegalArgumentException if a node has this id or address already, or no majority would be reachable
-     * @throws IOException if the change failed or its outcome is unknown, with the reason
+     * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
     public void add(Host host) throws IOException {
         membership.make(new MembershipChange(null, host), this::answers);
     }
 
     /**
-     * Removes a node that was stopped; if it is started again, it learns of its removal, and leaves. Call this on the
-     * leader only. Otherwise the same as {@link #add}.
+     * Removes a stopped node. If the node is started again, it learns of its removal and leaves. Call this on the
+     * leader only. In all other respects, this is like {@link #add}.
      *
      * @throws IllegalArgumentException if the group has no such node, the node has responded within the last seconds,
      *     it is the leader, or no majority would be reachable
@@ -302,7 +315,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Replaces a node that was stopped or lost by a new one; the same as {@link #add} and {@link #remove}, in one step.
+     * Replaces a stopped or lost node by a new one. This has the effect of {@link #add} and {@link #remove} in one
+     * step.
      */
     public void replace(String host, Host by) throws IOException {
         membership.make(new MembershipChange(host, by), this::answers);
@@ -318,7 +332,9 @@ public final class GroupMember implements AutoCloseable {
         return other.silent() != null && other.silent().compareTo(lately) < 0;
     }
 
-    /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
+    /**
+     * Returns a description of the membership change that this node is making as the leader; empty if there is none.
+     */
     public Optional<String> hostChange() {
         return membership.underWay().map(change -> change + copied(change.joining()));
     }
@@ -364,13 +380,13 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * The progress of a node, as far as this one knows.
+     * The progress of a node, as far as this node knows.
      *
-     * @param committed the approximate number of entries that the node is known to have learned to be committed
+     * @param committed the approximate number of entries that the node is known to consider committed
      * @param silent the time since the leader last received anything from the node; null if this node is not the
-     *     leader, or is the node itself
-     * @param files how much has arrived of the files that the node receives because it lags behind the retained Raft
-     *     log; null if this node knows of none. Only the leader and the node itself know
+     *     leader, and for the leader itself
+     * @param files the progress of the files that the node receives because it lags behind the retained Raft log; null
+     *     if this node knows of none. Only the leader and the receiving node know of them
      */
     public record Progress(
             Host host,
@@ -381,29 +397,30 @@ public final class GroupMember implements AutoCloseable {
     /**
      * The progress of copying a store.
      *
-     * @param bytes the bytes copied
-     * @param total the bytes to copy, which grow with the store's log
+     * @param bytes the number of bytes copied
+     * @param total the number of bytes to copy, which grows with the store's log
      */
     public record FileProgress(long bytes, long total) {}
 
     /**
      * Confirms that this node leads. When the future completes, the store last passed to the {@link LeadershipListener}
-     * shows every write that any node of the group had acknowledged before this call. Reads of it that begin then are
-     * linearizable. (Without this, a leader that was replaced without its knowledge returns stale data.)
+     * shows every write that any node of the group had acknowledged before this call. Reads of that store that begin
+     * after this are linearizable. Without this, a leader that does not know that it was replaced could return stale
+     * data.
      *
      * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
      * that entry; its cost is about that of a write.
      *
-     * <p>Fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority has responded
-     * within four election timeouts. Completes on a Raft thread, which must not be blocked.
+     * <p>The future fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority
+     * has responded within four election timeouts. It completes on a Raft thread, which must not be blocked.
      */
     public CompletableFuture<Void> confirmLeadership() {
         return confirmations.confirm();
     }
 
     /**
-     * Returns the progress of the nodes. The leader knows that of all nodes, a follower its own and what the leader has
-     * reported.
+     * Returns the progress of the nodes. The leader knows the progress of all nodes. A follower knows its own progress,
+     * and the progress that the leader has reported.
      */
     public List<Progress> progress() {
         Map<RaftPeerId, Long> committed = RaftView.committed(division());
@@ -423,13 +440,13 @@ public final class GroupMember implements AutoCloseable {
      * Transfers leadership to another node once it has every entry. Call this on the leader only. Returns when the
      * other node leads.
      *
-     * @param timeout the maximum time, once a majority has confirmed that this node leads; after that the group elects
-     *     a leader, which may be this node again
-     * @throws IOException if leadership was not transferred, with the reason
+     * @param timeout the maximum time, counted from the moment when a majority has confirmed that this node leads;
+     *     after it, the group elects a leader, which may be this node again
+     * @throws IOException if leadership was not transferred; the message states the reason
      */
     public void transferLeadership(String host, Duration timeout) throws IOException {
-        // Raft requests this on the connection that transmits entries. While the other node was away, gRPC lengthened
-        // its pause before each reconnection, up to two minutes. Only an entry ends the pause.
+        // Raft requests the transfer on the connection that transmits entries. While the other node was away, gRPC
+        // lengthened its pause before each reconnection, up to two minutes. Only an entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
             failure = failure(server.transferLeadership(new TransferLeadershipRequest(
@@ -447,7 +464,7 @@ public final class GroupMember implements AutoCloseable {
 
     /**
      * Keeps leadership away from this node, for example during maintenance, until this is undone or the node restarts.
-     * If it leads, or is elected again, it transfers leadership. If no other node can lead, this one does.
+     * If this node leads, or is elected again, it transfers leadership. If no other node can lead, this node does.
      *
      * @return false if this node leads now
      */
@@ -483,8 +500,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Whether this node still participates. False if it is closed, or has left on its own because it lacks a frame:
-     * close it and start it again.
+     * Whether this node still participates. False if it is closed, or has left on its own because it lacks a frame; in
+     * the latter case, close it and start it again.
      */
     public boolean takesPart() {
         try {

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's replica, which is reopened when it fails and replaced when a snapshot was received. Callers hold the lock
- * of {@link GroupStateMachine} unless a method states otherwise.
+ * This node's replica, which is reopened when it fails and replaced when a snapshot has been received. Callers hold the
+ * lock of {@link GroupStateMachine} unless a method states otherwise.
  */
 final class GroupReplica {
     private static final Logger LOG = LoggerFactory.getLogger(GroupReplica.class);
@@ -35,8 +35,8 @@ final class GroupReplica {
     /**
      * Opens the replica.
      *
-     * @param closing whether to end retries
-     * @throws StoreDirectoryException if the mark belongs to another store
+     * @param closing returns whether to end retries
+     * @throws StoreDirectoryException if the applied index belongs to another store
      */
     GroupReplica(GroupConfig config, AppliedIndex mark, BooleanSupplier closing) throws IOException {
         this.config = config;
@@ -68,15 +68,18 @@ final class GroupReplica {
         }
     }
 
-    /** Returns the current replica. Does not require the lock; the replica may then be closed. */
+    /**
+     * Returns the current replica. Does not require the lock, but a caller without the lock may find the replica
+     * closed.
+     */
     Replica now() {
         return replica;
     }
 
     /**
-     * Replays the frame of an entry, and returns whether the store has it. Retries until it has, because Raft relies on
-     * it. Returns false if the entry is skipped, as on every other node, because another committed frame has its
-     * position.
+     * Replays the frame of an entry, and returns whether the store then contains it. Retries until it does, because
+     * Raft relies on it. Returns false if the entry is skipped, as on every other node, because another committed frame
+     * has its position.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
@@ -108,7 +111,7 @@ final class GroupReplica {
         }
     }
 
-    /** Encodes the entry of a frame that this node's store leads with. */
+    /** Encodes a frame of this node's store, the leader, as an entry. */
     static byte[] entry(Replica leader, ByteBuffer frame) {
         return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }
@@ -125,8 +128,8 @@ final class GroupReplica {
     }
 
     /**
-     * Creates the exception that makes this node leave. Without the frame, it would lack acknowledged writes, and could
-     * still be elected.
+     * Creates the exception that makes this node leave. Without the frame, the node would lack acknowledged writes, and
+     * could still be elected.
      */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
@@ -172,14 +175,15 @@ final class GroupReplica {
         }
     }
 
-    /** Returns the directory for files to receive. */
+    /** Returns the directory for the files of an incoming snapshot. */
     Path beginIncoming() throws IOException {
         return folders.beginIncoming();
     }
 
     /**
-     * Installs received files as the store. Verifies them first, so that the store stays unchanged if they are damaged.
-     * Afterwards the store has the entry and everything that it had before. The mark is written last.
+     * Verifies received files, and installs them as the store. If they are damaged, the store stays unchanged. After
+     * the installation, the store contains the entry and everything that it contained before. The applied index is
+     * written last.
      *
      * @throws IOException if the files cannot become the store
      */

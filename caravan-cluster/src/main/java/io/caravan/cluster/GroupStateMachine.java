@@ -48,11 +48,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The Raft state machine of this node. Raft passes it the committed entries, one after another, and notifies it whether
- * this node leads. Each entry is a frame, or empty. A follower replays the frame; on the leader, the store is waiting
- * for it.
+ * this node leads. Each entry contains a frame or is empty. A follower replays the frame; on the leader, the store is
+ * waiting for it.
  *
- * <p>When leadership is lost, the store is closed and reopened as a follower: writes that it accepted and the group did
- * not commit are discarded with its memory. Role changes run one at a time on a dedicated thread. Code that uses the
+ * <p>When leadership is lost, the store is closed and reopened as a follower, which discards the writes that it
+ * accepted but the group did not commit. Role changes run one at a time on a dedicated thread. Code that uses the
  * replica holds this object's lock.
  */
 final class GroupStateMachine extends BaseStateMachine {
@@ -77,7 +77,8 @@ final class GroupStateMachine extends BaseStateMachine {
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
     /**
-     * The term in which the replica leads, or null. Set under the lock, read without it by threads that end the term.
+     * The term in which the replica leads, or null. Set under the lock; threads that end the term read it without the
+     * lock.
      */
     private volatile @Nullable RaftFrameReplicator leading;
 
@@ -88,7 +89,7 @@ final class GroupStateMachine extends BaseStateMachine {
     /**
      * Creates the state of a node that does not participate yet.
      *
-     * @param givesWay called when this node was elected; returns whether another node has taken over leadership instead
+     * @param givesWay called when this node is elected; returns whether another node has taken over leadership instead
      */
     GroupStateMachine(
             GroupConfig config,
@@ -160,12 +161,13 @@ final class GroupStateMachine extends BaseStateMachine {
     private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
             FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
-            // Roles no longer change once it closes, and no entry may be applied after one that was not.
+            // Once the node closes, roles no longer change, and no entry may be applied after an entry that was not
+            // applied.
             while (!closing && leaver.get() == null) {
                 if (applied(place, entry)) {
                     return true;
                 }
-                // An entry of another leader: this node no longer leads, and has not been notified yet.
+                // An entry of another leader: this node no longer leads, but has not been notified yet.
                 resign("another host leads the group");
                 awaitRole();
             }
@@ -182,14 +184,14 @@ final class GroupStateMachine extends BaseStateMachine {
             if (term != null && !term.committed(entry.frame())) {
                 return false;
             }
-            // An earlier frame occupies the position of a skipped one, so the store lacks nothing.
+            // An earlier frame occupies the position of a skipped frame, so the store lacks nothing.
             if (term == null && !initialized(replica).replay(place.toString(), entry)) {
                 return true;
             }
             appliedLsn = FrameEntry.endLsn(entry.frame());
         }
-        // An entry without a frame only shows that its leader led. It also counts, so that the log of an idle group is
-        // purged.
+        // An entry without a frame changes nothing in the store. It still advances the applied index, so that the log
+        // of an idle group is purged.
         initialized(mark).applied(place, appliedLsn);
         if (initialized(keeper).due(appliedLsn)) {
             inTurn(this::dropLog);
@@ -211,7 +213,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns a part that exists from initialization on. */
+    /** Returns a component that exists once this object is initialized. */
     private static <T> T initialized(@Nullable T part) {
         if (part == null) {
             throw new IllegalStateException("Raft has not initialized the group's state yet");
@@ -248,8 +250,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Handles requests for files from nodes that lag behind the retained Raft log, and for facts from nodes that start
-     * for the first time.
+     * Handles two kinds of requests: for files, from nodes that lag behind the retained Raft log, and for {@link
+     * HostFacts}, from nodes that start for the first time.
      */
     @Override
     public CompletableFuture<Message> query(Message request) {
@@ -285,14 +287,14 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
         if (first.getIndex() <= 0) {
-            // Raft notifies every node that joins; this one replays everything from the log.
+            // Raft notifies every node that joins. The leader still has its entire log, so this node replays it.
             return CompletableFuture.completedFuture(null);
         }
         RaftPeerProto leader = role.getFollowerInfo().getLeaderInfo().getId();
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }
 
-    /** The store as the source of the files for other nodes, and as the target of theirs. */
+    /** This node's store, as the source of files for other nodes, and as the target of files from them. */
     private final class OwnStore implements SnapshotSender.Source, SnapshotReceiver.Target {
         @Override
         public Replica replica() {
@@ -302,7 +304,7 @@ final class GroupStateMachine extends BaseStateMachine {
         @Override
         public Applied start(OutgoingSnapshot copy) throws IOException {
             markForced();
-            // One step for dropLog(), so that no entry is purged in between.
+            // Atomic with respect to dropLog(), so that no entry is purged in between.
             synchronized (GroupStateMachine.this) {
                 Applied start = Objects.requireNonNull(initialized(mark).durable());
                 copy.startAt(start);
@@ -328,9 +330,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /**
-     * Returns how much of the files sent to a node has arrived, as far as this node knows; null if none are being sent.
-     */
+    /** Returns the progress of sending files to a node, as far as this node knows; null if none are being sent. */
     GroupMember.@Nullable FileProgress files(String host) {
         return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
     }
@@ -355,8 +355,8 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /**
      * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader failed just
-     * then, and the next one does not require a snapshot, no leader requests the installation, and this node accepts no
-     * entries. After a restart, it continues from the snapshot.
+     * then, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
+     * no entries. After a restart, it continues from the snapshot.
      *
      * @param patience the number of checks after which the node leaves
      */
@@ -386,7 +386,7 @@ final class GroupStateMachine extends BaseStateMachine {
         resign("leadership is lost");
     }
 
-    /** Called before this node, if it is the new leader, notifies the others. */
+    /** Called before this node, if it is the new leader, notifies the other nodes. */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (leader.equals(member.getPeerId())) {
@@ -430,7 +430,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Runs a role change after those requested before; ignored once the node is closing. */
+    /** Runs a role change after all changes requested earlier. Does nothing if the node is closing. */
     private void inTurn(Runnable change) {
         try {
             roles.execute(change);
@@ -500,11 +500,11 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends this node's participation until it is restarted; the group considers it lost. A node whose store lacks data
-     * that it had therefore neither leads nor votes before it has replayed that data.
+     * Ends this node's participation until it is restarted; the group considers it lost. A node whose store has lost
+     * data therefore neither leads nor votes before it has replayed that data.
      */
     private void leave(IllegalStateException why) {
-        // Closing waits for the thread of roles and the thread of entries, and this is one of them.
+        // Closing waits for the threads that change roles and apply entries, and this thread is one of them.
         Thread thread = new Thread(this::endPart, "caravan-leave " + config.self());
         thread.setDaemon(true);
         if (!closing && leaver.compareAndSet(null, thread)) {

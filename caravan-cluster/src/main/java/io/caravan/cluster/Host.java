@@ -5,8 +5,8 @@ import java.util.Objects;
 /**
  * A node of a group.
  *
- * @param id its name, which no other node of the group has or has ever had: a node that lost its files returns under
- *     another one
+ * @param id its name, unique among all present and former nodes of the group: a node that lost its files returns under
+ *     a new name
  * @param address the address at which the other nodes reach it
  * @param port from 1 to 65535
  * @param note data of the application about the node, such as its address for clients; the group keeps it with the node
@@ -28,7 +28,7 @@ public record Host(String id, String address, int port, String note) {
         this(id, address, port, "");
     }
 
-    /** Returns address and port, as in {@code 10.0.0.1:7000}. */
+    /** Returns the address and the port, as in {@code 10.0.0.1:7000}. */
     String authority() {
         return address + ':' + port;
     }

@@ -7,7 +7,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * The response of a node to another one that participates for the first time. Numbers are big-endian.
+ * A node's response to another node that starts for the first time. Numbers are big-endian.
  *
  * @param formatLevel the format level of the frames that the node writes
  * @param logSegmentBytes the size of the log segments of its store

@@ -42,9 +42,9 @@ public final class LeaderLookup implements AutoCloseable {
     public record Answer(List<Host> hosts, @Nullable String leader) {}
 
     /**
-     * Creates an inquiry that connects at its first query.
+     * Creates a lookup that connects at its first query.
      *
-     * @param tls the files by which the nodes and the caller authenticate to each other; null if TLS is not used
+     * @param tls the files with which the nodes and the caller authenticate to each other; null if TLS is not used
      * @param patience the response timeout of a node
      */
     public LeaderLookup(UUID group, GroupConfig.@Nullable Tls tls, Duration patience) {
@@ -83,7 +83,7 @@ public final class LeaderLookup implements AutoCloseable {
     }
 
     /**
-     * Returns the facts that a node reports to one that starts for the first time; empty if it does not respond in
+     * Returns the facts that a node reports to a node that starts for the first time; empty if it does not respond in
      * time.
      */
     Optional<HostFacts> facts(Host host, String asker) {

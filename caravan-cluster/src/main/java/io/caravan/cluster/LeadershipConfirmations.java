@@ -8,15 +8,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one is in
- * flight; requests that arrive in the meantime share the next one. Thread-safe.
+ * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one such
+ * entry is in flight; requests that arrive in the meantime share the next entry. Thread-safe.
  */
 final class LeadershipConfirmations {
     private final String self;
     private final Supplier<? extends CompletableFuture<?>> commitEmptyEntry;
     private final long timeoutMillis;
 
-    /** Completes for the requests made since the entry in flight was proposed; null if there are none. */
+    /** The future of the requests made since the entry in flight was proposed; null if there are none. */
     private @Nullable CompletableFuture<Void> next;
 
     private boolean underWay;
@@ -24,8 +24,8 @@ final class LeadershipConfirmations {
     /**
      * Creates the confirmations of one node.
      *
-     * @param commitEmptyEntry proposes an entry; done when the group has committed it in the term in which it was
-     *     proposed, and this node has applied it
+     * @param commitEmptyEntry proposes an empty entry; the future completes when the group has committed it in the term
+     *     in which it was proposed, and this node has applied it
      * @param timeoutMillis the maximum time that a caller waits
      */
     LeadershipConfirmations(
@@ -35,7 +35,10 @@ final class LeadershipConfirmations {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Completes when an entry proposed after this call is committed; fails with an {@link IOException}. */
+    /**
+     * Returns a future that completes when an entry proposed after this call is committed. It may fail with an {@link
+     * IOException}.
+     */
     CompletableFuture<Void> confirm() {
         CompletableFuture<Void> asked;
         synchronized (this) {

@@ -5,7 +5,7 @@ import io.caravan.DurableListStore;
 /** Observes whether this node leads its group. Called on one thread, one call at a time. */
 public interface LeadershipListener {
     /**
-     * Called when this node leads: the store accepts writes. It contains every write that the group has ever
+     * Called when this node leads and the store accepts writes. The store contains every write that the group has ever
      * acknowledged.
      *
      * @param store remains owned by the member; do not close it

@@ -79,8 +79,8 @@ final class Membership {
     }
 
     /**
-     * Returns the voting members by the newest entry that records them, in no particular order. Empty while this node
-     * joins.
+     * Returns the voting members, as recorded in the newest membership entry, in no particular order. Empty while this
+     * node joins.
      */
     List<Host> hosts() {
         return peers().stream().map(Membership::host).toList();
@@ -107,14 +107,14 @@ final class Membership {
         }
     }
 
-    /** Returns the change that this node, the leader, is about to make. */
+    /** Returns the change that this node is making as the leader. */
     Optional<MembershipChange> underWay() {
         return Optional.ofNullable(underWay.get());
     }
 
     /**
-     * Performs a change. Returns when a majority of the new members has it on disk. A node that joins then has all but
-     * the last entries.
+     * Performs a change. Returns when a majority of the new members has the change on disk. A node that joins then has
+     * all but the last entries.
      *
      * @param reachable whether a node of the group is known to respond
      * @throws IllegalArgumentException if the change is invalid; nothing has changed
@@ -143,8 +143,8 @@ final class Membership {
     }
 
     /**
-     * Requires that the joining node responds with its own id. Another node may have this address under another id; it
-     * would then be counted twice.
+     * Checks that the joining node responds with its own id. Otherwise a node with this address but another id could be
+     * counted twice.
      */
     private void requireThere(Host joining) throws IOException {
         GroupInfoReply answer = ask(config, joining).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
@@ -251,7 +251,7 @@ final class Membership {
                 + "; look at the group's hosts before you try again";
     }
 
-    /** Whether another node reports that the group has removed this one. Takes several seconds if none responds. */
+    /** Whether another node reports that the group has removed this node. Takes several seconds if none responds. */
     boolean goesOnWithoutThis() {
         return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
@@ -271,9 +271,8 @@ final class Membership {
     }
 
     /**
-     * Rejects a node that is already a member, or may become one: it has had files, and writes that it acknowledged
-     * with them are lost if it votes without them. Queries the other nodes, which takes several seconds if none
-     * responds.
+     * Rejects a node that is already a member, or may become one. Such a node has had files. If it voted without them,
+     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if none responds.
      *
      * @throws StoreDirectoryException if the node is a member
      * @throws IOException if no node of the group responds
@@ -343,7 +342,7 @@ final class Membership {
         }
     }
 
-    /** Whether the membership that another node reports excludes this one permanently. */
+    /** Whether the membership that another node reports permanently excludes this node. */
     private boolean isWithoutThis(RaftConfigurationProto hosts) {
         return hosts.getPeersCount() > 0
                 && hosts.getOldPeersCount() == 0

@@ -18,7 +18,7 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
      * @param hosts the members before the change
      * @param leader the id of the leader
      * @param reachable whether a node is known to respond
-     * @throws IllegalArgumentException if it cannot
+     * @throws IllegalArgumentException if the group cannot make the change
      */
     void check(List<Host> hosts, String leader, Predicate<String> reachable) {
         if (leaving != null) {
@@ -31,7 +31,7 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
                 hosts.stream().map(Host::id).filter(id -> !id.equals(leaving)).toList();
         int joins = joining == null ? 0 : 1;
         int size = staying.size() + joins;
-        // A joining node responds, or the change does not happen.
+        // A joining node counts as responding, because otherwise the change fails.
         long answering = joins + staying.stream().filter(reachable).count();
         if (2 * answering <= size) {
             throw new IllegalArgumentException("of the " + size + " hosts that the group would have only " + answering

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutgoingSnapshot {
     private static final int MOST_READY = 2;
-    /** The maximum time until a reply; it must be below the timeout of the other node. */
+    /** The maximum time until a reply; it must be below the timeout of the requesting node. */
     private static final Duration ANSWER = Duration.ofSeconds(1);
 
     private final long number;
@@ -49,7 +49,7 @@ final class OutgoingSnapshot {
         return progress;
     }
 
-    /** Returns the entry from which the Raft log is needed; null while this is unknown. */
+    /** Returns the entry from which on the Raft log must be kept; null while this is unknown. */
     synchronized @Nullable Applied start() {
         return start;
     }
@@ -59,8 +59,8 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the entry that the other node must reach before it no longer needs the log since the copy. It is the
-     * entry of the first call; otherwise the log would be kept while the other node lags even slightly.
+     * Returns the entry that the receiver must reach before it no longer needs the log since the copy. This is the
+     * {@code last} of the first call; otherwise the log would be kept while the receiver lags even slightly.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;
@@ -74,7 +74,7 @@ final class OutgoingSnapshot {
         return ended;
     }
 
-    /** Returns the chunk with this number when it is ready. */
+    /** Returns a future that completes with the chunk of this number when it is ready. */
     synchronized CompletableFuture<ByteString> ask(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the copy has ended", reason()));

@@ -27,8 +27,8 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     private static final Duration STILL = Duration.ofSeconds(10);
     /**
-     * The number of checks without a leader after which connections are reset: not at each check, because elections use
-     * them.
+     * The number of checks without a leader after which connections are reset. They are not reset at each check,
+     * because elections use them.
      */
     private static final int LOOKS_OF_A_CONNECTION = 4;
 
@@ -45,9 +45,9 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private int leaderless;
 
     /**
-     * Creates the watch of one node.
+     * Creates the monitor of one node.
      *
-     * @param proposes whether the node has proposed entries whose outcome is unknown
+     * @param proposes returns whether the node has proposed entries whose outcome is unknown
      * @param emptyEntry proposes an empty entry
      */
     ProgressMonitor(

@@ -22,7 +22,7 @@ final class RaftLogPurger {
     private long lastLsn;
 
     /**
-     * Creates a keeper.
+     * Creates a purger.
      *
      * @param segments the directory of the log's segments
      */
@@ -46,7 +46,7 @@ final class RaftLogPurger {
      * Purges the entries that are not needed.
      *
      * @param durable the entry up to which this node's files are complete
-     * @param held the first entry that a node which is sent files needs
+     * @param held the first entry needed by a node that is receiving files
      */
     void drop(RaftServer.Division division, long durable, OptionalLong held) throws IOException {
         long last = Math.max(leastCommitted(division), bound.lastBeyond());
@@ -55,7 +55,7 @@ final class RaftLogPurger {
         division.getRaftLog().purge(Math.min(last, needed - 1));
     }
 
-    /** Returns the last entry that every node has received; -1 if no contact with some node is recorded. */
+    /** Returns the last entry that every node has received; -1 if contact with any node is not recorded. */
     private static long leastCommitted(RaftServer.Division division) {
         Map<RaftPeerId, Long> known = RaftView.committed(division);
         return division.getRaftConf().getAllPeers().stream()

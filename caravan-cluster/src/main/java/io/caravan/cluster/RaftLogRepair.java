@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>If the log ends before the store's files do, the segment is deleted. A received snapshot, followed by a power
  *       failure before Raft's own fsync, leaves such a log. Raft drops the finished segments, but would append new
- *       entries to the open one, where they do not fit.
+ *       entries to the open segment, where they do not fit.
  *   <li>Otherwise the segment is rewritten and fsynced. Raft assumes that everything it reads is durable, and
- *       acknowledges it. But a killed process may have left entries in the page cache only. After a failed fsync, the
+ *       acknowledges it. But a killed process may have left entries only in the page cache. After a failed fsync, the
  *       system may even return bytes that it no longer tries to write: another fsync would not detect this.
  * </ul>
  */
@@ -58,7 +58,9 @@ final class RaftLogRepair {
         Files.move(anew, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Returns the index of the last intact entry, or one less than the segment's first if there is none. */
+    /**
+     * Returns the index of the last intact entry, or the index before the segment's first entry if no entry is intact.
+     */
     private static long lastEntry(Segment segment) throws IOException {
         AtomicLong last = new AtomicLong(segment.first() - 1);
         RaftSegments.read(segment, entry -> last.set(entry.getIndex()));

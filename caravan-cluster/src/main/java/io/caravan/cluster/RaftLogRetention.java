@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** The retention limit of the Raft log for nodes that lag: its newest finished segments, up to a number of bytes. */
 final class RaftLogRetention {
     private static final Pattern FINISHED = Pattern.compile("log_(\\d+)-(\\d+)");
-    /** The approximate number of segments that fill the bound. */
+    /** The approximate number of segments within the limit. */
     private static final int SEGMENTS = 8;
 
     private static final long MOST_SEGMENT_BYTES = 128L << 20;
@@ -22,7 +22,7 @@ final class RaftLogRetention {
     private final long keptBytes;
 
     /**
-     * Creates a bound.
+     * Creates a limit.
      *
      * @param segments the directory of the log's segments
      */
@@ -31,7 +31,7 @@ final class RaftLogRetention {
         this.keptBytes = keptBytes;
     }
 
-    /** Returns the segment size of a log with this bound. The log is purged by complete segments. */
+    /** Returns the segment size of a log with this limit. The log is purged in complete segments. */
     static long segmentBytes(long keptBytes) {
         return Math.min(MOST_SEGMENT_BYTES, keptBytes / SEGMENTS);
     }
@@ -39,7 +39,7 @@ final class RaftLogRetention {
     /** A finished segment. */
     private record Segment(long lastEntry, long bytes) {}
 
-    /** Returns the last entry of the segments that exceed the bound; -1 if none does. */
+    /** Returns the last entry of the segments that exceed the limit; -1 if none does. */
     long lastBeyond() throws IOException {
         long bytes = 0;
         for (Segment segment : newestFirst()) {
@@ -57,7 +57,7 @@ final class RaftLogRetention {
             for (Path file : files.toList()) {
                 Matcher name = FINISHED.matcher(file.getFileName().toString());
                 if (name.matches()) {
-                    // 0 bytes if it was purged just now.
+                    // The size is 0 if the segment was purged just now.
                     found.add(new Segment(
                             Long.parseLong(name.group(2)), file.toFile().length()));
                 }

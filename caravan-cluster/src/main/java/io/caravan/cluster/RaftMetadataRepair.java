@@ -15,21 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repairs Raft's small files when a node starts, before Raft reads them. Ratis (3.3.0) writes each next to the old one
- * and renames it even if the disk has rejected the write. The file is then empty or truncated. With such a
- * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first
- * start.
+ * Repairs Raft's small files when a node starts, before Raft reads them. Ratis (3.3.0) writes a new file next to the
+ * old one, and renames it even if the write has failed. The file is then empty or truncated. With such a {@code
+ * raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first start.
  *
  * <ul>
- *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote in
- *       any term in which it may have voted. It therefore continues in a term that no node has reached, {@link #ahead},
- *       and an election moves the others there.
+ *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote
+ *       in any term in which it may have voted. It therefore continues in a term that no node has reached, {@link
+ *       #ahead}, and an election moves the other nodes to this term.
  *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest membership entry. It is
  *       rebuilt from that entry. If the Raft log no longer has the entry, the node does not start.
  * </ul>
  */
 final class RaftMetadataRepair {
-    /** The minimum number of terms that a node skips when it has lost its own. */
+    /** The minimum number of terms that a node skips when it has lost its own term. */
     static final long LEAP = 1L << 40;
 
     private static final int TERMS_OF_A_MILLISECOND_BITS = 10;
@@ -87,8 +86,8 @@ final class RaftMetadataRepair {
      * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
      * 50 ms would need 1,700 years to reach it.
      *
-     * <p>Another node may since have skipped to a term from the same one or an earlier one, and this node may have
-     * voted there. That happened earlier, so that term is lower: the clock advances skipped terms by 1,024 per
+     * <p>Another node may since have skipped from the same or an earlier term, and this node may have voted in the term
+     * reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
      * millisecond, far faster than any node can vote.
      *
      * @param last the highest of the term of the last start or skip of this node, and the term of its last entry

@@ -24,14 +24,17 @@ import org.jspecify.annotations.Nullable;
 final class RaftSettings {
     /**
      * The maximum size of an entry: a frame and its envelope. It does not depend on the node's own buffers; otherwise a
-     * node with smaller ones could not write, read, or forward what the group has committed.
+     * node with smaller buffers could not write, read, or forward entries that the group has committed.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
     /** The maximum number of messages with entries in flight to a node; each may be as large as the largest entry. */
     private static final int MESSAGES_ON_THE_WAY = 2;
 
-    /** The bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new length. */
+    /**
+     * The number of bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new
+     * length.
+     */
     private static final long PREALLOCATED_BYTES = 4 << 20;
 
     /** The time after which the leader gives up on a joining node that does not respond. */
@@ -75,13 +78,13 @@ final class RaftSettings {
         // Metadata entries would be sent and fsynced after each other entry, so that a starting node knows what was
         // committed. The leader reports that anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        // An entry is sent at once, even if the last message is less than a millisecond old. A node that does not
-        // respond is contacted with the heartbeats; otherwise Ratis would contact it without a pause.
+        // Each entry is sent at once, even if the last message is less than a millisecond old. A node that does not
+        // respond is contacted only with heartbeats; otherwise Ratis would contact it without a pause.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
-        // RaftLogPurger purges the log by complete segments; a node that lags behind it receives files through
+        // RaftLogPurger purges the log in complete segments; a node that lags behind it receives files through
         // SnapshotReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
@@ -103,7 +106,7 @@ final class RaftSettings {
     }
 
     /**
-     * Creates a client of one node of this node's group, without retries.
+     * Creates a client for one node of this node's group, without retries.
      *
      * @param answer the response timeout
      */
@@ -111,7 +114,7 @@ final class RaftSettings {
         return client(properties(config), config.group(), config.tls(), host, answer);
     }
 
-    /** Creates a client for short responses of a node of any group, without retries. */
+    /** Creates a client for a node of any group, for requests with short responses, without retries. */
     static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
         return client(new RaftProperties(), group, tls, host, answer);
     }

@@ -14,10 +14,10 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The view that this node's Raft server has of the group. Thread-safe. */
+/** The group as this node's Raft server sees it. Thread-safe. */
 final class RaftView {
     private static final Logger LOG = LoggerFactory.getLogger(RaftView.class);
-    /** The silence after which the Raft log is no longer kept for a node that was sent a snapshot. */
+    /** The time without contact after which the Raft log is no longer kept for a node that was sent a snapshot. */
     private static final long GONE_MILLIS = 30_000;
 
     private final RaftServer server;
@@ -37,7 +37,7 @@ final class RaftView {
         return server.getDivision(group);
     }
 
-    /** Whether this node leads, and has applied every entry that was committed before. */
+    /** Whether this node leads, and has applied every entry that was committed before its term. */
     boolean isLeaderReady() {
         try {
             return division().getInfo().isLeaderReady();
@@ -46,12 +46,12 @@ final class RaftView {
         }
     }
 
-    /** Whether this node leads the given one. */
+    /** Whether this node leads, and the given node follows it. */
     boolean isFollower(String host) {
         return followers(host).findAny().isPresent();
     }
 
-    /** Whether this node no longer leads the given one, or has received nothing from it for {@code GONE_MILLIS}. */
+    /** Whether this node no longer leads the given node, or has received nothing from it for {@code GONE_MILLIS}. */
     boolean isGone(String host) {
         return followers(host).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
     }
@@ -67,8 +67,8 @@ final class RaftView {
 
     /**
      * Closes this node's connections to other nodes, which a follower does not need. gRPC delays each retry of a failed
-     * connection longer than the last: without this, a node that is back would not be asked for its vote for several
-     * seconds.
+     * connection longer than the last: without this, a node that has returned would not be asked for its vote for
+     * several seconds.
      *
      * <p>Returns at once. Ratis lets calls in progress finish, which takes seconds if a node hangs. The thread that is
      * notified of a new leader holds the lock without which this node can neither follow nor vote. A leader keeps its

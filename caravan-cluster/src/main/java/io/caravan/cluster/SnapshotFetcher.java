@@ -22,8 +22,8 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftPeerId;
 
 /**
- * Receives the leader's files by requesting each chunk, as a read-only client of the group. The leader need not be
- * ready to lead: without the lagging node it may have no majority.
+ * Receives the leader's files chunk by chunk, as a read-only client of the group. The leader need not be ready to
+ * serve: without the lagging node, it may lack a majority.
  */
 final class SnapshotFetcher implements AutoCloseable {
     private static final long LOOK_MILLIS = 100;
@@ -70,7 +70,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 boolean piece = reply.kind() == Kind.PIECE;
                 number += piece ? 1 : 0;
-                // Requests the next one while this one is written.
+                // Requests the next chunk while this one is written.
                 asked = ask(number);
                 if (piece) {
                     progress.accept(reply.readProgress());

@@ -47,7 +47,7 @@ final class SnapshotReceiver {
         /**
          * Installs the files as the store.
          *
-         * @throws IOException if that is impossible
+         * @throws IOException if the files cannot become the store
          */
         void install(Path received, Applied copied) throws IOException;
     }
@@ -71,7 +71,7 @@ final class SnapshotReceiver {
     /**
      * Receives the files and makes them the store. After a failure, Raft requests them again.
      *
-     * @return completes with the entry up to which the store is then complete
+     * @return a future that completes with the entry up to which the store is then complete
      */
     CompletableFuture<TermIndex> receive(RaftPeer leader) {
         CompletableFuture<TermIndex> result = new CompletableFuture<>();

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends this node's files to nodes that lag behind the retained Raft log. Each requests them chunk by chunk. The copy
- * is produced while it is requested, so no second one occupies this node's disk. Until the other node has caught up,
- * the Raft log is kept from the copy's entry on. Thread-safe.
+ * Sends this node's files to nodes that lag behind the retained Raft log. Each such node requests them chunk by chunk.
+ * The copy is produced on request, so it takes no space on this node's disk. Until the other node has caught up, the
+ * Raft log is kept from the copy's entry on. Thread-safe.
  */
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
@@ -38,8 +38,8 @@ final class SnapshotSender {
         Replica replica();
 
         /**
-         * Fsyncs the replica's log, and {@linkplain OutgoingSnapshot#startAt starts} the copy at an entry that the log then
-         * covers. From then on, the Raft log is kept from that entry on.
+         * Fsyncs the replica's log, and {@linkplain OutgoingSnapshot#startAt starts} the copy at an entry that the log
+         * then covers. From then on, the Raft log is kept starting at that entry.
          *
          * @throws IOException if there is no such entry yet
          */
@@ -54,7 +54,7 @@ final class SnapshotSender {
     /**
      * Handles a node's request.
      *
-     * @param led whether this node leads the one with this id
+     * @param led returns whether this node leads the node with this id
      */
     CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
         try {
@@ -126,14 +126,14 @@ final class SnapshotSender {
         }
     }
 
-    /** Returns how much of its copy in progress a node was sent; empty if there is none. */
+    /** Returns how much of a copy in progress a node has been sent; empty if no copy is in progress. */
     Optional<GroupMember.FileProgress> progress(String host) {
         return Optional.ofNullable(copies.get(host))
                 .filter(copy -> !copy.ended().isDone())
                 .map(OutgoingSnapshot::progress);
     }
 
-    /** Returns the bytes sent of each copy in progress. */
+    /** Returns the number of bytes sent of each copy in progress. */
     List<Long> sentBytes() {
         return copies.values().stream()
                 .filter(copy -> !copy.ended().isDone())
@@ -151,8 +151,8 @@ final class SnapshotSender {
     }
 
     /**
-     * Discards failed copies, and those whose receivers no longer need the log since the copy. Such a receiver has the
-     * entries that this node had at the first check after the copy's end, or is gone.
+     * Discards failed copies, and those whose receivers no longer need the log since the copy. Such a receiver is gone,
+     * or has the entries that this node had at the first check after the copy's end.
      *
      * @param last the entry up to which this node is complete now
      * @param committed the entry up to which a node is known to be complete

@@ -7,12 +7,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Detects a stalled leader: checks for progress once per election timeout.
  *
- * <p>If a connection ends after a follower has fsynced an entry but before it has confirmed it, Ratis considers the
- * entry sent. It requests no confirmation until it has a later entry to send. A proposer that waits for each entry
- * before it proposes the next would wait forever, although a majority has the entry. Therefore an empty entry is
- * proposed if nothing has changed between two checks: its confirmation covers all earlier entries.
+ * <p>If a connection breaks after a follower has fsynced an entry but before the follower has confirmed it, Ratis
+ * considers the entry sent. Ratis requests no confirmation until it has a later entry to send. A proposer that waits
+ * for each entry before it proposes the next would wait forever, although a majority has the entry. Therefore an empty
+ * entry is proposed if nothing has changed between two checks: its confirmation covers all earlier entries.
  *
- * <p>If the group still does not progress for long, even though the other nodes may respond, the term is ended. The
+ * <p>If the group still makes no progress for a longer time, the term is ended, even if the other nodes respond. The
  * next term uses new connections, or has another leader. The term also ends if the leader cannot apply previously
  * committed entries, for example because its disk is full: such a leader cannot serve requests.
  */
@@ -21,7 +21,9 @@ final class StallDetector {
 
     /** The watched node. */
     interface Leader {
-        /** Whether it leads and is waiting: for its own proposals, or for the entries committed before its term. */
+        /**
+         * Whether the node leads and is waiting: for its own proposals, or for the entries committed before its term.
+         */
         boolean waits();
 
         /** Returns the numbers that change when the group progresses. */
@@ -40,7 +42,7 @@ final class StallDetector {
     private int stalledChecks;
 
     /**
-     * Creates the watch of one node.
+     * Creates the detector of one node.
      *
      * @param patience the number of checks without progress after which the term is ended
      */
@@ -50,7 +52,7 @@ final class StallDetector {
         this.patience = patience;
     }
 
-    /** Checks for progress. For one thread. */
+    /** Checks for progress. Call this on one thread only. */
     void look() {
         List<Long> now = leader.waits() ? leader.howFar() : List.of();
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;

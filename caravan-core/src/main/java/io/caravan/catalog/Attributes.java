@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>Kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few are ever
- * read. For each attribute, in the order of the keys:
+ * <p>They are kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few
+ * are ever read. For each attribute, in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k
@@ -134,7 +134,7 @@ public final class Attributes {
     }
 
     /**
-     * Returns these attributes with one added, which replaces an earlier one with the same key.
+     * Returns these attributes plus this one, which replaces any attribute with the same key.
      *
      * @throws IllegalArgumentException if the key does not have 1 to 64 printable ASCII characters, or if all
      *     attributes together would exceed {@value #MAX_BYTES} bytes
@@ -146,7 +146,7 @@ public final class Attributes {
         return encode(map);
     }
 
-    /** Returns these attributes without the one with this key. */
+    /** Returns these attributes without the attribute of this key. */
     public Attributes without(String key) {
         SortedMap<String, byte[]> map = new TreeMap<>(asMap());
         return map.remove(key) == null ? this : encode(map);

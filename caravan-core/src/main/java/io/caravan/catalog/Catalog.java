@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps document names to list ids, with small attributes per document. It is kept in one list of the store that also
- * contains the documents.
+ * Maps document names to list ids and small attributes. The catalog is kept in one list of the store that also contains
+ * the documents.
  *
  * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is an entry in
  * that list. It is written in the same batch as the document's own operation, so a crash keeps both or neither. An id
@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The removal of a document that has had values needs no entry: the batch deletes its list, and a document whose
  * list is gone does not exist. A full store can therefore still delete documents.
  *
- * <p><b>Memory</b> contains what the store has accepted: names, ids, attributes, and the first and next sequence of
- * each document. A write that the store rejects changes nothing here. An accepted write can fail only if the store
- * fails, which is final.
+ * <p><b>Memory</b> contains the state that the store has accepted: names, ids, attributes, and the first and next
+ * sequence of each document. A write that the store rejects changes nothing here. An accepted write can fail only if
+ * the store fails, which is final.
  *
  * <p><b>Locks</b> are taken in this order:
  *
@@ -43,12 +43,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>the store's own lock.
  * </ul>
  *
- * <p>While a write is prepared and accepted, no other thread can change the documents of its names. For example, an
+ * <p>While a write is prepared and accepted, no other thread can change the documents with its names. For example, an
  * append and a concurrent deletion run in one of two orders, and never leave a list without a name. Store callbacks
  * take none of these locks.
  *
- * <p><b>Shards.</b> In a {@link io.caravan.ShardedStore} a document is in the shard that its name determines, with its
- * list and its entries. Each shard has its own list of entries, and an edit affects only one shard.
+ * <p><b>Shards.</b> In a {@link io.caravan.ShardedStore} a document, its list, and its entries are in the shard that
+ * the name determines. Each shard has its own list of entries, and an edit affects only one shard.
  *
  * <p>The lists with ids from 1 on belong to the catalog's documents, and must be written only through it. All other
  * lists are available to the store's owner.
@@ -82,10 +82,12 @@ public final class Catalog {
     }
 
     /**
-     * Opens the catalog of a store that may have several shards. Each has a list with the entries of its documents.
+     * Opens the catalog of a store that may have several shards. Each shard has a list with the entries of its
+     * documents.
      *
      * @param listId id of this list in each shard, zero or less, because ids from 1 on belong to the documents
-     * @param grouping returns the shard of a document, from 0, below the number of shards; always the same for a name
+     * @param grouping returns the number of a document's shard, from 0 and below the number of shards; always the same
+     *     for a name
      * @throws CorruptStoreException if an entry is not valid, or is in another shard than its document
      * @throws io.caravan.StoreVersionException if an entry has another version
      */
@@ -289,7 +291,7 @@ public final class Catalog {
         return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
     }
 
-    /** Opens an edit of one document. Waits while another edit has a name in the same stripe. */
+    /** Opens an edit of one document. Waits while another edit holds a name in the same stripe. */
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
@@ -299,9 +301,9 @@ public final class Catalog {
     }
 
     /**
-     * Opens an edit of several documents. Waits while another edit has a name in one of their stripes.
+     * Opens an edit of several documents. Waits while another edit holds a name in one of their stripes.
      *
-     * @throws IllegalArgumentException if they are not in one shard
+     * @throws IllegalArgumentException if the documents are not in one shard
      */
     public Edit edit(Collection<DocumentName> names) {
         CatalogLog log = logOf(names);
@@ -349,7 +351,7 @@ public final class Catalog {
             return;
         }
         if (batch.operations().isEmpty()) {
-            // The barrier changes nothing, but its callback is called after those of everything accepted before.
+            // The barrier changes nothing, but its callback is called after those of all writes accepted before.
             log.addBarrier(batch);
         }
         log.write(batch, callback);
@@ -381,7 +383,10 @@ public final class Catalog {
             changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
         }
 
-        /** Ends the count, once. A write that throws after the store has accepted it ends here and in its callback. */
+        /**
+         * Stops counting the batch. Only the first call has an effect: a write that throws after the store has accepted
+         * it calls this when it throws and from its callback.
+         */
         void end() {
             if (!ended.getAndSet(true)) {
                 changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());

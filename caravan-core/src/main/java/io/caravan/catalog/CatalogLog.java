@@ -17,20 +17,21 @@ import org.slf4j.LoggerFactory;
 /**
  * The catalog's list: one entry for each change, oldest first.
  *
- * <p><b>Rolling compaction.</b> An entry is live while it is the newest of an existing document. If the list retains
- * more than twice as many entries as are live, plus {@code FLOOR_ENTRIES}, each change is followed by a small batch.
- * This batch appends the two oldest live entries again and trims the list to the next one.
+ * <p><b>Rolling compaction.</b> An entry is live while it is the newest entry of an existing document. If the list
+ * retains more than twice as many entries as are live, plus {@code FLOOR_ENTRIES}, each change is followed by a small
+ * batch. This batch appends the two oldest live entries again and trims the list to the next live entry.
  *
- * <p>The list therefore never has more than about three times the live entries, every change has about the same cost,
- * and all entries are never written at once. The newest entry is never trimmed, because it contains the next id.
+ * <p>The list therefore never has more than about three times as many entries as are live, every change has about the
+ * same cost, and all entries are never written at once. The newest entry is never trimmed, because it contains the next
+ * id.
  *
  * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that
- * each entry gets. An expectation in every batch enforces it.
+ * each entry gets. An expectation in every batch enforces this.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
     /**
-     * Number of entries retained in addition to twice the live ones, so that a small catalog is not compacted
+     * Number of entries retained in addition to twice the live entries, so that a small catalog is not compacted
      * constantly.
      */
     static final int FLOOR_ENTRIES = 64;
@@ -94,7 +95,6 @@ final class CatalogLog {
         return order.size();
     }
 
-    /** Returns the number of entries that the list retains. */
     long retained() {
         lock.lock();
         try {
@@ -219,7 +219,7 @@ final class CatalogLog {
         }
     }
 
-    /** Removes the documents whose lists no longer exist, and sets the sequences of the others. */
+    /** Removes the documents whose lists no longer exist, and sets the sequences of the other documents. */
     void findLists(Loader loader) {
         Document document = order.oldest();
         while (document != null) {

@@ -119,7 +119,7 @@ public final class DocumentEdit {
         return this;
     }
 
-    /** Whether another document has taken over this one's list, and no new document has this name. */
+    /** Whether another document has taken over this document's list, and no new document has this name. */
     boolean handedOver() {
         return handedOver && !exists;
     }
@@ -141,8 +141,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Whether the change needs the catalog. A change that affects only the values of a document that already had some
-     * does not.
+     * Whether the change needs the catalog. It does not if it affects only the values of a document that already had
+     * values.
      */
     boolean changesCatalog() {
         if (keepsDocument()) {
@@ -169,7 +169,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Publishes an accepted change of the catalog. Called under both locks.
+     * Publishes an accepted change of the catalog. Called under the stripe's lock and the lock of {@link CatalogLog}.
      *
      * @param entrySequence sequence of {@link #entry}, if the change has one
      */

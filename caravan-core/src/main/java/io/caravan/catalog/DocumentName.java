@@ -12,7 +12,7 @@ import java.util.Locale;
  * The name of a document: 1 to 1,024 bytes of any value.
  *
  * <p>The hash is keyed with a secret that is chosen at random at each start, so that a client cannot choose names whose
- * hashes collide. It must therefore never be stored.
+ * hashes collide. The hash must therefore never be stored.
  */
 public final class DocumentName {
     /** Maximum length of a name, in bytes. */
@@ -70,7 +70,7 @@ public final class DocumentName {
         return Arrays.compareUnsigned(bytes, other);
     }
 
-    /** Folds each word into the hash by a 128-bit product with a secret factor, whose halves are then combined. */
+    /** Folds each word into the hash with a 128-bit product with a secret factor, whose halves are then combined. */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;
         int at = 0;

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A cache of document names by list id. It learns names from entries of a catalog's list, read in any order, and keeps
- * the most recently used ones in bounded memory. Not thread-safe.
+ * the most recently used names in bounded memory. Not thread-safe.
  */
 public final class DocumentNames {
-    /** Approximate memory of a name in addition to its bytes. */
+    /** Approximate memory, in bytes, that a name takes in addition to its own bytes. */
     private static final int BESIDE_BYTES = 200;
 
     private final long maxBytes;

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The large
- * number of stripes keeps the growth of one of them short.
+ * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The
+ * number of stripes is large, so that the growth of one stripe takes little time.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
@@ -89,7 +89,7 @@ final class DocumentTable {
         return (int) document.id & Integer.MAX_VALUE;
     }
 
-    /** Returns a bucket selected by the high bits, because the low ones select the stripe. */
+    /** Returns the bucket of a hash, which the high bits select, because the low bits select the stripe. */
     private int bucket(int hash) {
         return (hash >>> Catalog.STRIPE_BITS) & (buckets.length - 1);
     }

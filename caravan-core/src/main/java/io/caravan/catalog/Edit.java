@@ -67,8 +67,8 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Appends a value in the same batch to another list of the documents' shard, neither the catalog's nor a
-     * document's.
+     * Appends a value in the same batch to another list of the documents' shard, which belongs neither to the catalog
+     * nor to a document.
      *
      * @param listId below zero
      */
@@ -97,7 +97,7 @@ public final class Edit implements AutoCloseable {
      * the edit has no operations, it is notified once everything that the edit has read has reached its durability. The
      * sequence passed to the callback has no meaning.
      *
-     * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; then nothing has changed.
+     * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; in that case, nothing has changed.
      */
     public void commit(WriteCallback callback) {
         if (committed) {

@@ -34,7 +34,6 @@ final class EntryOrder {
         size = size + 1;
     }
 
-    /** Removes a document that is in the order. */
     void remove(Document document) {
         if (document.older == null) {
             oldest = document.newer;

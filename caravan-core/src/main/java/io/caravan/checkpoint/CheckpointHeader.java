@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
 /**
  * The header of a checkpoint: the store it belongs to, and the part of the log it covers.
  *
- * @param version of the format
+ * @param version the format version
  * @param number counts the store's checkpoints
  * @param storeId the store it belongs to
  * @param startLsn replay starts here, at a frame or at the log's end

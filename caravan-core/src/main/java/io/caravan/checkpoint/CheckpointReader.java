@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>The CRC of the checkpoint header is right.
  *   <li>The numbers in the headers are possible in a store.
  *   <li>The length of the file is that in the header.
- *   <li>Every section fits the file, its CRC is right, it names a partition, and it was captured between start and end.
- *   <li>The pieces fill their sections, those of one list have the same head, and they add up to the lists and entries
- *     in the header.
+ *   <li>Every section fits the file, its CRC is right, it names a partition, and it was captured between start and
+ *       end.
+ *   <li>The pieces fill their sections, the pieces of one list have the same head, and they add up to the lists and
+ *       entries in the header.
  *   <li>Every partition has a section.
  * </ol>
  */
@@ -41,7 +42,7 @@ public final class CheckpointReader implements AutoCloseable {
         /** Visits a section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
-        /** Visits a list or a piece of one. Its regions start at index {@code at} of the buffer. */
+        /** Visits a list or a piece of a list. Its regions start at index {@code at} of the buffer. */
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 

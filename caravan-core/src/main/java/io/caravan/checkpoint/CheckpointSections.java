@@ -11,8 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Walks through a checkpoint file. It visits every section whose checksum is right, wherever it is, and reports where
- * other bytes are. {@link CheckpointReader} throws there; a reader of a damaged file continues after them.
+ * Walks through a checkpoint file. It visits every section whose checksum is right, regardless of its position, and
+ * reports the positions of all other bytes. {@link CheckpointReader} then throws; a reader of a damaged file continues
+ * after these bytes.
  *
  * <p>It holds a window of the file in memory.
  */
@@ -42,7 +43,7 @@ public final class CheckpointSections {
     /**
      * Creates a walk through a file, up to its size.
      *
-     * @param partitions the expected number
+     * @param partitions the expected number of partitions
      */
     public CheckpointSections(StoreFile file, int partitions, Visitor visitor) throws IOException {
         this.file = file;

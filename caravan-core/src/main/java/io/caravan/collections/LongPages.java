@@ -6,8 +6,8 @@ import java.util.Arrays;
  * An array of longs in pages, which grows and shrinks page by page. Existing pages are never copied; only the short
  * table of pages is copied occasionally. Not thread-safe.
  *
- * <p>It can be {@linkplain #freeze frozen}: then two tables share the same pages, and a page is copied before it is
- * changed while both have it. Another thread can therefore read the frozen contents while this one continues to write.
+ * <p>It can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied before it
+ * is changed. Another thread can therefore read the frozen contents while this array continues to change.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
@@ -94,7 +94,7 @@ public final class LongPages {
     }
 
     /**
-     * Adds a page of zeros. Returns its number: that of a released page, or else the next.
+     * Adds a page of zeros. Returns its number: the number of a released page, or else the next number.
      *
      * @throws IllegalStateException if {@linkplain #pagesLeft none is left}
      */
@@ -123,7 +123,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Returns the bytes of memory in use, without pages that only a frozen table still has. */
+    /** Returns the number of bytes of memory in use, without pages that only frozen contents still use. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

@@ -49,7 +49,7 @@ public final class LongQueue {
         added++;
     }
 
-    /** Returns the first element, or the one this many after it in the same group. */
+    /** Returns the element this many places after the first one, in the same group. */
     public long first(int behind) {
         return first.longs[head + behind];
     }

@@ -12,7 +12,7 @@ import java.util.function.IntConsumer;
  * and divides a large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
-    /** Bounds the work of a rehash, a burst, or a join. */
+    /** The maximum number of slots, which bounds the work of a rehash, a burst, or a join. */
     static final int MAX_SLOTS = 1536;
 
     private static final int EMPTY = -1;
@@ -20,7 +20,7 @@ final class SlotBucket {
     private static final int TAG_SHIFT = 28;
     static final int TAG_BITS = Integer.SIZE - TAG_SHIFT;
     private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
-    /** The maximum slot: one less than the mask, so that no entry equals the empty one. */
+    /** The maximum slot: one less than the mask, so that no entry equals the empty entry. */
     static final int MAX_SLOT = SLOT_MASK - 1;
     /** Approximate memory of the objects in addition to the entries. */
     private static final int HEADER_BYTES = 40;

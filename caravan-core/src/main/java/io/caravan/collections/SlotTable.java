@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * before it changes.
  */
 public final class SlotTable {
-    /** The result if no slot has a key. */
+    /** The result if no slot has the key. */
     public static final int NONE = -1;
 
     /** Maximum number of slots that one step of a walk visits. Almost always at most {@value #STEP_SLOTS}. */
@@ -34,7 +34,10 @@ public final class SlotTable {
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
-    /** Far below the capacity of a bucket, so that a burst does not soon follow a join. */
+    /**
+     * The maximum number of slots of a joined bucket: far below the capacity, so that a burst does not soon follow a
+     * join.
+     */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
     /** Maps each slot in the table to its key. */
@@ -71,7 +74,7 @@ public final class SlotTable {
     }
 
     /**
-     * Returns the current table. It can be walked until {@link #thaw} while this one changes.
+     * Returns a frozen table with the current contents. It can be walked until {@link #thaw}, while this table changes.
      *
      * @param frozenKeys maps the slots to their keys at the time of the freeze
      */
@@ -86,7 +89,7 @@ public final class SlotTable {
         frozenRoot = null;
     }
 
-    /** Returns a child of a node for changing. Copies it if the frozen tree has the same child at this place. */
+    /** Returns a child of a node, to be changed. Copies it if the frozen tree has the same child at this place. */
     private static @Nullable Object childToChange(@Nullable Object[] node, @Nullable Object frozen, int at) {
         Object child = node[at];
         if (child != null && child == childOf(frozen, at)) {

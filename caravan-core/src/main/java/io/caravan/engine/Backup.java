@@ -13,19 +13,19 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Copies an open store to another storage while writes, trims and checkpoints continue. The copy is the durable state
- * of the store at one log position, E, which the log reaches after the heap has been copied.
+ * Copies an open store to another storage while writes, trims and checkpoints continue. The copy contains the durable
+ * state of the store at one log position, E, which the log reaches after the heap has been copied.
  *
- * <p>It publishes a checkpoint, C, and copies the heap segments that C refers to. Then it copies the log from C's start
- * to E, the position up to which the log is fsynced by then.
+ * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it copies the log from
+ * C's start to E, the position up to which the log is fsynced by then.
  *
  * <p>Heap places may be reused while they are copied. This is harmless: a place that C names is freed only after the
  * trim or deletion of its entry is fsynced. That record lies before E, and recovery of the copy replays it. No entry
- * that is live at E lies in a place freed before. Values appended since C are in the log between C's start and E, where
- * the copy's index looks for them.
+ * that is live at E lies in a place freed before E. Values appended since C are in the log between C's start and E,
+ * where the copy's index looks for them.
  *
- * <p>A lease keeps these log and heap segments from being recycled or deleted. Used by one thread, which is neither a
- * store thread nor one that may be interrupted.
+ * <p>A lease keeps these log and heap segments from being recycled or deleted. Used by one thread, which must be
+ * neither a store thread nor interrupted.
  */
 public final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
@@ -95,7 +95,10 @@ public final class Backup {
         return Objects.requireNonNull(begun.get());
     }
 
-    /** Fsyncs the log and returns the end of the log in the copy. Every trim that has freed a place lies before it. */
+    /**
+     * Fsyncs the log and returns the end of the log in the copy. Every trim that has freed a place lies before that
+     * end.
+     */
     private long forcedEnd() {
         parts.onCheckpointer(parts.checkpoints::forceLog);
         return parts.state.forced.position();
@@ -134,7 +137,7 @@ public final class Backup {
         return to.create(name, allocatedBytes);
     }
 
-    /** Copies a range of a file. Skips portions of zeros, because the new file has zeros there already. */
+    /** Copies a range of a file. Skips ranges of zeros, because the new file has zeros there already. */
     private void copy(StoreFile source, StoreFile target, long first, long end) throws IOException {
         for (long at = first; at < end; at += PORTION_BYTES) {
             int wanted = (int) Math.min(PORTION_BYTES, end - at);
@@ -165,7 +168,10 @@ public final class Backup {
         return true;
     }
 
-    /** Fails if the log cannot grow, because the log segments that the backup keeps may be the space it needs. */
+    /**
+     * Fails if the log cannot grow, because the log segments that the backup keeps may occupy the space that the log
+     * needs.
+     */
     private void requireLogSpace() throws IOException {
         if (parts.provisioner.isLogOutOfSpace()) {
             throw new IOException("the log cannot grow (" + parts.provisioner.logProblem()

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs users' code on store threads. Anything that it throws is logged and has no other effect. That includes an
- * {@link Error}: a stack overflow in a callback says nothing about the engine.
+ * Runs users' code on store threads. Anything that the code throws is logged and has no other effect. That includes an
+ * {@link Error}: a stack overflow in a callback says nothing about the state of the engine.
  */
 final class CallbackRunner {
     private static final Logger LOG = LoggerFactory.getLogger(CallbackRunner.class);

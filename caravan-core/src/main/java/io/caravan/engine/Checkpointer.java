@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes checkpoints in the background, so that older log segments are no longer needed. A checkpoint is due when
- * the log since the last one has outgrown the bytes that it would write, or when the log has no space to grow. Between
- * checkpoints it runs tasks that need the store's files to stay unchanged.
+ * the log since the last checkpoint has outgrown the bytes that a checkpoint would write, or when the log has no space
+ * to grow. Between checkpoints, the checkpointer runs tasks that need the store's files to stay unchanged.
  *
  * <p>A checkpoint that fails for lack of space is retried later, because nothing depends on it. A failed fsync of the
  * log or the heap is final.
@@ -64,8 +64,8 @@ final class Checkpointer {
 
     /**
      * Returns the LSN at which the next checkpoint is due. A checkpoint writes the index and moves survivors to the
-     * heap. The later it runs, the fewer entries survive. The log may therefore grow with the sizes of the index and
-     * the used heap.
+     * heap. The later a checkpoint runs, the fewer entries survive. The log may therefore grow with the sizes of the
+     * index and the used heap.
      */
     private long dueAt() {
         long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
@@ -82,8 +82,8 @@ final class Checkpointer {
     }
 
     /**
-     * Runs a task on the checkpointer's thread, so no file is recycled in the meantime. The future completes with the
-     * task.
+     * Runs a task on the checkpointer's thread, so no file is recycled in the meantime. The future completes when the
+     * task ends.
      */
     CompletableFuture<Void> submit(Engine.FileTask task) {
         Request request = new Request(task, new CompletableFuture<>());
@@ -124,7 +124,9 @@ final class Checkpointer {
         }
     }
 
-    /** Serves one request, or else publishes a checkpoint if one is due; see {@link Worker.Step}. */
+    /**
+     * Runs one requested task or, if none is pending, publishes a checkpoint if one is due; see {@link Worker.Step}.
+     */
     long step() {
         Request request = state.locked(requests::poll);
         if (request != null) {
@@ -166,8 +168,8 @@ final class Checkpointer {
     }
 
     /**
-     * Whether a checkpoint is due. One that failed is retried until it succeeds, because appends may be rejected until
-     * then. One that a write waits for is also due.
+     * Whether a checkpoint is due. A failed checkpoint is retried until it succeeds, because appends may be rejected
+     * until then. A checkpoint is also due if a write waits for it.
      *
      * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two would free log segments,
      * heap segments, or heap places. Otherwise the log would stay full regardless of trims and deletes.

@@ -74,12 +74,11 @@ final class Checkpoints {
         this.countedHeapSegments = state.heapFile.segmentCount();
     }
 
-    /** Returns the newest checkpoint. On any thread. */
+    /** Returns the newest checkpoint. May be called on any thread. */
     CheckpointHeader newest() {
         return newest;
     }
 
-    /** Returns the file size of the newest checkpoint. */
     long newestBytes() {
         return newestBytes;
     }
@@ -151,7 +150,8 @@ final class Checkpoints {
             if (newest.version() < FileHeader.NEWEST_VERSION || !state.locked(space::hasFreed)) {
                 throw noRoom;
             }
-            // Trimmed places may be space enough. A checkpoint that leaves the survivors in the log makes them free.
+            // Trimmed places may be enough space. A checkpoint that leaves the survivors in the log makes them
+            // reusable.
             writeAndPublish(atLastStart(begun));
             tenuring.tenure(start.lsn());
         }
@@ -175,8 +175,8 @@ final class Checkpoints {
     }
 
     /**
-     * Moves the start back to the last frame if it lies in a segment without space, in which no checkpoint may start. A
-     * log that is full to its last byte can therefore still be recycled.
+     * Moves the start back to the last frame if the start lies in a segment without space, in which no checkpoint may
+     * start. A log that is full to its last byte can therefore still be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
         if (state.geometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
@@ -219,12 +219,12 @@ final class Checkpoints {
         }
     }
 
-    /** Returns the link of a frame. The frame must not precede the one before the newest checkpoint's start. */
+    /** Returns the link of a frame. The frame must not precede the frame before the newest checkpoint's start. */
     private Link linkOf(long lsn) throws IOException {
         return lsn == newest.previous().lsn() ? newest.previous() : state.log.link(lsn);
     }
 
-    /** The index as of an LSN: it reflects every record before the LSN and no later one. */
+    /** The index as of an LSN: it reflects every record before the LSN and no later record. */
     private record Frozen(ListIndex index, long lsn, int heapSegments) {}
 
     private Frozen freeze() {
@@ -274,7 +274,7 @@ final class Checkpoints {
         }
     }
 
-    /** Returns when everything accepted so far is fsynced. Called on the checkpointer's thread only. */
+    /** Waits until all writes accepted so far are fsynced. Called on the checkpointer's thread only. */
     void forceLog() {
         awaitForced(state.locked(() -> queue.nextLsn()));
     }
@@ -285,10 +285,9 @@ final class Checkpoints {
     }
 
     /**
-     * Writes dirty log pages to disk before the flusher's fsync. Below {@code SYNC}, these may be all that was appended
-     * since the last checkpoint. The fsync that counts is the flusher's, which writers wait for, and this leaves it
-     * little to write. This method opens its own file handles, because Linux reports a write-back error once for each
-     * handle.
+     * Writes dirty log pages to disk before the flusher's fsync. Below {@code SYNC}, these pages may hold everything
+     * appended since the last checkpoint. Writers wait for the flusher's fsync, which then has little left to write.
+     * This method opens its own file handles, because Linux reports a write-back error once for each handle.
      */
     private void writeBack() throws IOException {
         long written = state.committed.position();

@@ -19,8 +19,8 @@ final class Commit {
     /**
      * The requirements that a write adds to its commit.
      *
-     * @param level the durability before it is acknowledged
-     * @param flushDelayNanos the longest time until it is flushed, or {@link WriteBatch#BY_POLICY}
+     * @param level the durability required before the write is acknowledged
+     * @param flushDelayNanos the maximum time until the write is flushed, or {@link WriteBatch#BY_POLICY}
      */
     record Terms(Durability level, long flushDelayNanos) {
         /** The durability and flush delay of the store. */
@@ -62,13 +62,14 @@ final class Commit {
     }
 
     /**
-     * Whether it has reached the maximum number of callbacks for writes. A flush request adds its callback regardless.
+     * Whether the commit has reached the maximum number of callbacks for writes. A flush request adds its callback
+     * regardless.
      */
     boolean full() {
         return count >= MAX_CALLBACKS;
     }
 
-    /** Whether less than half of its capacity is used. */
+    /** Whether less than half of the commit's capacity is used. */
     boolean roomy() {
         return count < MAX_CALLBACKS / 2 && frame.payloadBytes() < frame.capacityBytes() / 2;
     }
@@ -90,7 +91,10 @@ final class Commit {
         return firstNanos;
     }
 
-    /** Records that a write was added that waits according to the store's policy. Returns whether it is the first. */
+    /**
+     * Records the addition of a write that waits according to the store's policy. Returns whether it is the first such
+     * write.
+     */
     boolean waitByPolicy() {
         boolean first = !waitsByPolicy;
         waitsByPolicy = true;
@@ -98,8 +102,8 @@ final class Commit {
     }
 
     /**
-     * Records that a write was added that waits at most this long after the first one. Returns whether this limit is
-     * the shortest so far.
+     * Records the addition of a write that waits at most this long after the commit's first write. Returns whether this
+     * limit is the shortest so far.
      */
     boolean waitAtMost(long nanos) {
         boolean least = nanos < delayNanos;
@@ -107,13 +111,15 @@ final class Commit {
         return least;
     }
 
-    /** Returns the time between its first write and its flush: the shortest that one of its writes allows. */
+    /**
+     * Returns the time between the commit's first write and its flush: the shortest time that any of its writes allows.
+     */
     long delayNanos(FlushDelay policy) {
         return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
     }
 
     /**
-     * Returns the durability required before writes are acknowledged: the strongest level that one of them requests.
+     * Returns the durability required before writes are acknowledged: the strongest level that any of them requests.
      */
     Durability level() {
         return level;

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Two commits that alternate: writers fill the active one under the store's lock while a flush writes the other. A
- * flush begins by replacing the active commit with the spare one, so a second flush cannot begin until it ends.
- * {@link FlushScheduler} decides when.
+ * flush begins by replacing the active commit with the spare one, so a second flush cannot begin until the first ends.
+ * {@link FlushScheduler} decides when a flush begins.
  *
- * <p>Also the tail of the log. A frame is placed just before its first record is added: after the previous frame, or at
- * the start of the next segment if the record would not fit.
+ * <p>The queue also keeps the tail of the log. A frame is placed just before its first record is added: after the
+ * previous frame, or at the start of the next segment if the record would not fit.
  *
- * <p>An append also requires a ready segment after that of its frame: the reserve in which trims and deletes continue
- * when the disk is full. Appends may use only the front of the reserve. Once the log has entered it, checkpoints can
- * free the segment before it.
+ * <p>An append also requires a ready segment after the segment of its frame: the reserve in which trims and deletes
+ * continue when the disk is full. Appends may use only the front of the reserve. Once the log has entered the reserve,
+ * checkpoints can free the segment before it.
  */
 final class CommitQueue {
     private final StoreState state;
@@ -53,11 +53,11 @@ final class CommitQueue {
     // The remaining methods are called under the store's lock.
 
     /**
-     * Returns the active commit, with space for records of this size. Waits until it has the space.
+     * Returns the active commit, with space for records of this size. Waits until the commit has the space.
      *
      * @param releases whether the write frees space, and so may use the reserve
      * @param mayWait whether the caller may wait for space
-     * @throws NotWritableException if it lacks the space and the caller may not wait
+     * @throws NotWritableException if the commit lacks the space and the caller may not wait
      * @throws OutOfSpaceException if the disk has no space for the next log segment
      */
     Commit makeRoom(int bytes, boolean releases, boolean mayWait) {
@@ -94,9 +94,9 @@ final class CommitQueue {
     }
 
     /**
-     * Places a leader's frame at the LSN that it had on the leader; waits until its segment is ready. Returns the
-     * commit to fill. If this waits, it may differ from the one active at the call, because a flush takes a commit even
-     * if it is empty.
+     * Waits until the segment of a leader's frame is ready, and places the frame at the LSN that it had on the leader.
+     * Returns the commit to fill. After a wait, this may not be the commit that was active at the call, because a flush
+     * takes even an empty commit.
      */
     Commit placeAt(long lsn) {
         while (!place(lsn, true)) {
@@ -149,7 +149,8 @@ final class CommitQueue {
     }
 
     /**
-     * Whether the active commit should be flushed now and no flush is in progress. Gives up groups whose time is over.
+     * Whether the active commit should be flushed now and no flush is in progress. Stops waiting for groups whose time
+     * is over.
      */
     boolean hasWork() {
         return spare != null && demand.hasWork();
@@ -171,7 +172,7 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
-            // A segment that is full to its last byte is left here, not when the next frame is placed: placing one
+            // A segment that is full to its last byte is left here, not when the next frame is placed: placing a frame
             // requires that the segments after the tail are ready.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
@@ -193,7 +194,7 @@ final class CommitQueue {
         }
     }
 
-    /** Returns an LSN that follows every record so far and does not follow any later one. */
+    /** Returns an LSN that is after all records so far and not after any later record. */
     long nextLsn() {
         return active.frame().isEmpty() ? tail : active.frame().endLsn();
     }
@@ -202,19 +203,19 @@ final class CommitQueue {
         return tail;
     }
 
-    /** Returns the LSN of the first frame in the segment after the tail's. */
+    /** Returns the LSN of the first frame in the segment after the segment of the tail. */
     long nextSegment() {
         return geometry.firstFrame(geometry.segmentOf(tail) + 1);
     }
 
-    /** Returns the LSN of the frame after the active one. */
+    /** Returns the LSN of the frame that will follow the active commit's frame. */
     long position() {
         return active.frame().isEmpty()
                 ? tail
                 : geometry.positionAfter(active.frame().endLsn());
     }
 
-    /** Returns the start of a replay of everything that is not sealed yet. */
+    /** Returns the LSN at which a replay of all records that are not sealed yet would start. */
     long replayStart() {
         return active.frame().isEmpty() ? tail : active.frame().baseLsn();
     }

@@ -14,8 +14,8 @@ public final class DedicatedThread {
     private DedicatedThread() {}
 
     /**
-     * Does the work and waits for it, even if the caller is interrupted. Throws exceptions unchanged, except that an
-     * {@link IOException} becomes a {@link StoreIoException}.
+     * Runs the work and waits for its end, even if the caller is interrupted. Throws exceptions unchanged, except that
+     * an {@link IOException} becomes a {@link StoreIoException}.
      */
     public static <T> T call(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);

@@ -45,10 +45,10 @@ final class DiskReserve {
 
     /**
      * Returns the number of bytes of disk space that are lacking if this is to be the last log segment. Appends may
-     * fill all segments before it, and all appended entries may survive. The heap must then be able to grow by those
-     * that do not fit in it.
+     * fill all segments before it, and all appended entries may survive. The heap must then be able to grow by the
+     * entries that do not fit in it.
      *
-     * @param takes bytes that the segment would take
+     * @param takes number of bytes that the segment would take
      */
     long lackingForLog(long last, long takes) throws IOException {
         long needed = takes + state.locked(() -> neededForLog(last));
@@ -69,14 +69,14 @@ final class DiskReserve {
      * what the log needs for its next segment while the heap does not grow, so that the log can grow once documents are
      * deleted.
      *
-     * @param takes bytes that the heap would take
+     * @param takes number of bytes that the heap would take
      */
     long lackingForHeap(long takes) throws IOException {
         long needed = takes + state.locked(() -> fileBytes(2L * log.segmentBytes())) + 2 * slackBytes;
         return needed - state.storage.usableBytes();
     }
 
-    /** Returns the size of the files of the next two checkpoints, minus those that they replace. */
+    /** Returns the size of the files of the next two checkpoints, minus the size of the files that they replace. */
     private long fileBytes(long appendable) {
         long bytes = checkpointBytes(appendable);
         return bytes + Math.max(0, bytes - newestCheckpointBytes);

@@ -46,14 +46,14 @@ public final class Engine implements DurableListStore {
         return open(config, storage, clock, Scheduler.THREADS);
     }
 
-    /** Opens or creates the store in the storage, with the caller's threads and waiting. */
+    /** Opens or creates the store in the storage. The scheduler supplies the threads and the waits. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler)
             throws IOException {
         return open(config, storage, clock, scheduler, OptionalLong.empty(), OptionalLong.empty());
     }
 
     /**
-     * Opens or creates a replica of the store with this id, which follows until {@link #lead} is called.
+     * Opens or creates a replica of the store with this id. The replica is a follower until {@link #lead} is called.
      *
      * @param forcedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
      */
@@ -246,7 +246,7 @@ public final class Engine implements DurableListStore {
         parts.onCheckpointer(parts.checkpointer::publish);
     }
 
-    /** A task with the store's files, run on the checkpointer's thread. */
+    /** A task that uses the store's files, run on the checkpointer's thread. */
     @FunctionalInterface
     public interface FileTask {
         void run() throws IOException;
@@ -274,7 +274,7 @@ public final class Engine implements DurableListStore {
         state.follow(false);
     }
 
-    /** Fsyncs everything accepted so far. Returns the position up to which the log is fsynced. */
+    /** Fsyncs all writes accepted so far. Returns the position up to which the log is fsynced. */
     public long force() {
         StoreState.checkMayWait("force");
         parts.onCheckpointer(parts.checkpoints::forceLog);

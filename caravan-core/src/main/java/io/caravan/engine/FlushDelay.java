@@ -15,8 +15,8 @@ final class FlushDelay {
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * A longer flush keeps a thread that has other work from it for too long. Handing the flush to the flusher takes
-     * some tens of microseconds.
+     * The maximum duration of a quick flush. A longer one would keep a writer's thread from its other work for too
+     * long. Handing the flush to the flusher takes some tens of microseconds.
      */
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
@@ -39,7 +39,7 @@ final class FlushDelay {
         return policy == FlushPolicy.Adaptive.INSTANCE ? adaptiveNanos() : 0;
     }
 
-    /** Whether recent flushes were quick enough for a writer to make the next one itself. */
+    /** Whether recent flushes were quick enough for a writer to perform the next flush itself. */
     boolean quick() {
         return flushed && forceNanos < QUICK_NANOS;
     }

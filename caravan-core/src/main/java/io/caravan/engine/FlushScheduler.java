@@ -8,21 +8,22 @@ import java.util.concurrent.TimeUnit;
  * together have been added. Called under the store's lock, except where a method says otherwise.
  *
  * <p>While a write group is open ({@link io.caravan.ListStore#group()}), its first write does not wake the flusher. The
- * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: with
- * several open, closing any one may start the flush. Groups opened after a commit's first write do not delay it.
+ * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: if several
+ * are open, closing any of them may start the flush. Groups opened after a commit's first write do not delay it.
  *
  * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are given up, and no longer
  * count.
  */
 final class FlushScheduler {
     /**
-     * The size at which a commit no longer waits for groups: an fsync of this much hardly takes longer than one of a
-     * block.
+     * The size at which a commit no longer waits for groups: an fsync of this many bytes hardly takes longer than an
+     * fsync of one block.
      */
     private static final int GATHERED_BYTES = 64 * 1024;
 
     /**
-     * The largest commit that a writer flushes itself. While it writes more, it could gather the next commit instead.
+     * The largest commit that a writer flushes itself. During a larger flush, the writer could fill the next commit
+     * instead.
      */
     private static final int FLUSHED_HERE_BYTES = 16 * 1024;
 
@@ -34,7 +35,7 @@ final class FlushScheduler {
          * No flush: the commit is empty, or collects the writes of open groups until the flusher gives the groups up.
          */
         GATHERS,
-        /** Flush when the policy's delay is over. The flusher was woken for it. */
+        /** Flush when the policy's delay is over. The flusher has been woken for this. */
         READY,
         /** Flush without delay. */
         URGENT,
@@ -46,13 +47,13 @@ final class FlushScheduler {
     private Commit active;
     private volatile Stage stage = Stage.GATHERS;
 
-    /** Number of open groups, without those given up. */
+    /** Number of open groups, excluding those given up. */
     private int openGroups;
     /** Number of groups that must still close before the active commit is flushed. Any group counts. */
     private int awaitedGroups;
     /** Number of times that the open groups were given up. A group of an earlier generation no longer counts. */
     private long generation;
-    /** Whether a group was opened since the flusher last was idle. */
+    /** Whether a group was opened since the flusher was last idle. */
     private boolean groupsCome;
     /** Whether the flusher will check again soon without being woken. */
     private boolean flusherLooks;
@@ -105,7 +106,7 @@ final class FlushScheduler {
         state.wakes.flusher().run();
     }
 
-    /** Whether a group that was open when the active commit got its first write may still add to it. */
+    /** Whether a group that was open when the active commit got its first write may still add writes to it. */
     private boolean gathering() {
         return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
     }
@@ -120,7 +121,7 @@ final class FlushScheduler {
     /**
      * Closes a group of this generation, unless it was given up before.
      *
-     * @param mayFlush whether the caller could make the flush itself
+     * @param mayFlush whether the caller could perform the flush itself
      * @return whether the caller must flush: the commit is small and no other thread writes, that is, no other group is
      *     open and the flusher was not woken
      */
@@ -172,8 +173,8 @@ final class FlushScheduler {
     }
 
     /**
-     * Returns the time that an idle flusher may sleep. While groups keep opening, it wakes by itself, so their first
-     * writes need not wake it. The end of a flush in progress wakes it.
+     * Returns the time that an idle flusher may sleep. While groups keep opening, the flusher wakes by itself, so their
+     * first writes need not wake it. The end of a flush in progress wakes the flusher.
      */
     long restNanos() {
         long nanos = Worker.UNTIL_WOKEN;
@@ -187,7 +188,7 @@ final class FlushScheduler {
         return nanos;
     }
 
-    /** Replaces the active commit, which is sealed, with this one. Returns whether an fsync was requested. */
+    /** Replaces the active commit, which is sealed, with the given one. Returns whether an fsync was requested. */
     boolean sealed(Commit next) {
         boolean forced = stage == Stage.FORCE;
         active = next;

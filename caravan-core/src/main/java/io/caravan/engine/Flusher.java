@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes commits from the queue one by one. It waits as the policy says, and commits the frame to the store's
- * replication group, if it has one ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the writes, and
- * publishes the committed position, for which readers wait. The next commit fills in the meantime.
+ * Takes commits from the queue one by one. It waits as the flush policy requires, and commits the frame to the store's
+ * replication group, if the store has one ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the
+ * writes, and publishes the committed position, for which readers wait. The next commit fills in the meantime.
  *
- * <p>A flush is begun and ended under the store's lock. In between, one thread owns it: the flusher's, or that of a
- * writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a write or fsync is
- * final. It is never retried, because the operating system may have dropped the pages that it could not write (Rebello
- * et al., "Can Applications Recover from fsync Failures?", ATC 2020).
+ * <p>A flush is begun and ended under the store's lock. In between, one thread owns it: the flusher's, or the thread of
+ * a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a write or fsync
+ * is final. The operation is never retried, because the operating system may have dropped the pages that it could not
+ * write (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020).
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
@@ -67,7 +67,7 @@ final class Flusher {
         this.afterFlush = afterFlush;
     }
 
-    /** Makes one flush, or reclaims one slice; see {@link Worker.Step}. */
+    /** Performs one flush, or reclaims one slice; see {@link Worker.Step}. */
     long step() {
         if (state.failure() != null) {
             return stepOfFailed();
@@ -90,7 +90,7 @@ final class Flusher {
         return 0;
     }
 
-    /** Makes the flush that this thread has begun, and the work that follows each flush. */
+    /** Performs the flush that this thread has begun, and the work that follows each flush. */
     private void flush(Commit commit) {
         try {
             answer(commit);
@@ -98,7 +98,7 @@ final class Flusher {
             reclaim();
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
-            // Fails the store on any thread, as the thread may be a writer's.
+            // Fails the store here, because this thread may be a writer's.
             fail(broken);
             throw broken;
         } finally {
@@ -132,7 +132,7 @@ final class Flusher {
             }
         }
 
-        /** Closes the group. Returns the commit if a flush was begun, which the caller must then make. */
+        /** Closes the group. Returns the commit if a flush was begun, which the caller must then perform. */
         private @Nullable Commit close(boolean mayFlush) {
             state.lock.lock();
             try {
@@ -147,7 +147,7 @@ final class Flusher {
         }
     }
 
-    /** Whether a flush on a writer's thread would end soon. Under the lock. */
+    /** Whether a flush on a writer's thread would end soon. Called under the lock. */
     private boolean flushesHere() {
         return !queue.flushing()
                 && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
@@ -157,7 +157,9 @@ final class Flusher {
                 && delay.quick();
     }
 
-    /** Waits until no writer's thread flushes. No further one begins, because the store is closing. */
+    /**
+     * Waits until no writer's thread flushes. No further flush begins on such a thread, because the store is closing.
+     */
     void awaitWriters() {
         state.locked(() -> {
             while (queue.flushing()) {
@@ -249,7 +251,7 @@ final class Flusher {
         return writer.write(frame, sealed);
     }
 
-    /** Whether the store has no replication group, which would hold the frames that its own log may lose. */
+    /** Whether the store has no replication group that would hold the frames that its own log may lose. */
     private boolean alone() {
         return commitLog == FrameReplicator.LOCAL && !state.follows();
     }
@@ -261,7 +263,7 @@ final class Flusher {
         commitLog = log;
     }
 
-    /** Hides committed data that could not be fsynced, which exists below {@code SYNC}. */
+    /** Hides committed data that could not be fsynced. Such data exists only below {@code SYNC}. */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());
@@ -270,7 +272,7 @@ final class Flusher {
 
     /**
      * Records that an fsync of a log file by another thread failed. The next flush fails with this error as if its own
-     * fsync had failed. On any store thread.
+     * fsync had failed. May be called on any store thread.
      */
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
@@ -278,7 +280,10 @@ final class Flusher {
         state.locked(demand::requireForce);
     }
 
-    /** Fails the store, and so all waiting calls. Later failures are only logged. On any store thread. */
+    /**
+     * Fails the store, and with it all waiting calls. Later failures are only logged. May be called on any store
+     * thread.
+     */
     void fail(Throwable cause) {
         boolean first = state.locked(() -> {
             boolean failedBefore = state.failure() != null;
@@ -323,7 +328,8 @@ final class Flusher {
     }
 
     /**
-     * Reclaims a slice, and then checks the heap pressure without waiting for a write, because freed space lowers it.
+     * Reclaims a slice, and then checks the heap pressure without waiting for a write, because freed space lowers the
+     * pressure.
      */
     private boolean reclaimAndLook() {
         boolean freed = reclaim();

@@ -27,18 +27,18 @@ final class HeapSpace {
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
-     * Trimmed regions that wait to be freed, in the order of the log. Each takes three longs: the list, the first
-     * sequence to keep, and the LSN of the trim, which must be fsynced before they are freed.
+     * Trimmed regions that wait to be freed, in the order of the log. A trim takes three longs: the list, the first
+     * sequence to keep, and the LSN of the trim, which must be fsynced before the regions are freed.
      */
     private final LongQueue reclaims = new LongQueue();
 
     private final PendingFrees freed;
     private int segments;
-    /** Bytes of each segment that have disk space, from its first address, and so belong to the heap. */
+    /** For each segment, the number of bytes from its first address that have disk space, and so belong to the heap. */
     private int[] filled;
-    /** Bytes of the segments in use that have no disk space yet. */
+    /** Number of bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;
-    /** Bytes that are allocated for entries that are still in the log. */
+    /** Number of bytes that are allocated for entries that are still in the log. */
     private long movingBytes;
     /** The reason why the last move to the heap found no space, or null. */
     private @Nullable String problem;
@@ -88,12 +88,12 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /** Returns the bytes of entries in the heap and of those in the log that may have to move there. */
+    /** Returns the total size of the entries in the heap and of the entries in the log that may have to move there. */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
     }
 
-    /** Returns the bytes of entries in the log that may have to move to the heap. */
+    /** Returns the total size of the entries in the log that may have to move to the heap. */
     long movingBytes() {
         return state.index.logBytes();
     }
@@ -177,12 +177,12 @@ final class HeapSpace {
         segments++;
     }
 
-    /** Returns the bytes at the end of a segment that have no disk space yet. */
+    /** Returns the number of bytes at the end of a segment that have no disk space yet. */
     int unfilled(int segment) {
         return geometry.usableBytes() - filled[segment];
     }
 
-    /** Returns the bytes of all segments in use that have no disk space yet. */
+    /** Returns the number of bytes of all segments in use that have no disk space yet. */
     long unfilledBytes() {
         return unfilledBytes;
     }
@@ -199,13 +199,14 @@ final class HeapSpace {
         unfilledBytes -= bytes;
     }
 
-    /** Returns the bytes of the largest hole, as if the last segment were filled. */
+    /** Returns the size of the largest hole, as if the last segment were filled. */
     long largestHoleBytes() {
         return Math.max(state.heap.largestHoleBytes(), segments == 0 ? 0 : unfilled(segments - 1));
     }
 
     /**
-     * Returns the bytes of survivors that the log may have to move and that do not fit in the heap as it is.
+     * Returns the total size of the survivors that may have to move from the log and that do not fit in the heap as it
+     * is.
      *
      * @param moreBytes bytes that appends may still add to the log
      */
@@ -243,14 +244,14 @@ final class HeapSpace {
         return freed.bytes() > 0;
     }
 
-    /** Records that the index is frozen for a checkpoint, which names no place freed by now. */
+    /** Records that the index is frozen for a checkpoint, which therefore names no place freed until now. */
     void indexFrozen() {
         freed.indexFrozen();
     }
 
     /**
-     * Makes a bounded number of freed places reusable, after the checkpoint of the index as last frozen is published.
-     * Only places that it does not name become reusable.
+     * Makes a bounded number of freed places reusable, once the checkpoint of the last frozen index is published. Only
+     * places that this checkpoint does not name become reusable.
      *
      * @return whether more remain
      */

@@ -17,11 +17,11 @@ import java.util.stream.IntStream;
  * the lock for one small step at a time. An instance makes one survey.
  */
 final class LayoutSurvey {
-    /** Bounds on the pinned lists and on their entries that the survey visits. */
+    /** Limits on the numbers of pinned lists and of their entries that the survey visits. */
     private static final int MAX_PINNED_LISTS = 256;
 
     private static final int MAX_PINNED_ENTRIES = 1 << 18;
-    /** Regions copied under one hold of the lock. */
+    /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
     private final StoreState state;
@@ -47,7 +47,7 @@ final class LayoutSurvey {
         this.pinnedBytes = new long[segments];
     }
 
-    /** Makes the survey, on a thread that may wait for the lock. */
+    /** Runs the survey, on a thread that may wait for the lock. */
     StoreLayout look(Provisioner provisioner, Checkpointer checkpointer) {
         walkHoles();
         walkPins();

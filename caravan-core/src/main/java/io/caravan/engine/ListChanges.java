@@ -3,8 +3,8 @@ package io.caravan.engine;
 import io.caravan.index.ListIndex;
 
 /**
- * Applies the records of the log's last frame to the lists. A record is noted in the index as soon as it is placed, by
- * the path that writes it ({@link WritePath}) or replays it ({@link ReplayPath}). Used under the store's lock.
+ * Applies the records of the log's last frame to the lists. Each record is applied as soon as {@link WritePath} writes
+ * it or {@link ReplayPath} replays it. Used under the store's lock.
  */
 final class ListChanges {
     private static final long NEVER = -1;

@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Evacuates survivors from the log to the heap, placing those of a list next to each other. Afterwards the index does
- * not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why new ones
- * are not written to the heap. This is the generational hypothesis (Lieberman and Hewitt, "A Real-Time Garbage
- * Collector Based on the Lifetimes of Objects", CACM 1983).
+ * Evacuates survivors from the log to the heap, placing the survivors of a list next to each other. Afterwards the
+ * index does not refer to the log before a given LSN. Most values are trimmed before they would be moved, which is why
+ * new values are not written to the heap directly. This is the generational hypothesis (Lieberman and Hewitt, "A
+ * Real-Time Garbage Collector Based on the Lifetimes of Objects", CACM 1983).
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs these without
  * the lock, and then points the index to them. No region therefore ever names heap bytes that are not durable, and a
@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The log has priority, because a disk that is busy with the heap delays the log, and with it every writer. Each
  * batch therefore waits for the flush in progress. During a burst, the log has the disk nearly to itself. Under a
- * sustained load, the heap gets as many bytes written as the log. Otherwise the log would grow faster than the
+ * sustained load, as many bytes are written to the heap as to the log. Otherwise the log would grow faster than the
  * checkpoint frees it.
  *
  * <p>Used by the checkpointer only.
@@ -49,7 +49,7 @@ final class LogEvacuation {
     private static final int BATCH_BYTES = 1 << 20;
     /** Approximate number of lists pinned at a time. */
     private static final int PINNED_LISTS = 1 << 12;
-    /** Regions visited or replaced under one hold of the lock. */
+    /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
     /** The lead that the log may have over the heap, as a multiple of the minimum distance between checkpoints. */
     private static final int BURST = 4;
@@ -99,7 +99,7 @@ final class LogEvacuation {
     }
 
     /**
-     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except the later ones of
+     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except later entries of
      * the same list. The entry stays in the log, because it may become readable again, for example if a cable was
      * faulty.
      */
@@ -132,8 +132,8 @@ final class LogEvacuation {
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn the position up to which the log is fsynced
-     * @throws Unreadable if some entries in the log are unreadable; all others have moved, except the later ones of
-     *     their lists
+     * @throws Unreadable if some entries in the log are unreadable; all other entries have moved, except later entries
+     *     of the same lists
      * @throws IOException if the disk or the heap has no space for them
      */
     void tenure(long untilLsn) throws IOException {
@@ -171,7 +171,10 @@ final class LogEvacuation {
         }
     }
 
-    /** Pins lists that have entries in the log, up to a limit. Returns the number left of this many. */
+    /**
+     * Takes up to this many lists from the queue, and pins those with entries in the log. Returns the number of lists
+     * left to take.
+     */
     private long pinLists(long most) {
         long left = most;
         while (left > 0 && pinned.size() < PINNED_LISTS) {
@@ -193,7 +196,10 @@ final class LogEvacuation {
         }
     }
 
-    /** Pins the lists that readers have pinned: some may be removed, and so are not among those taken. */
+    /**
+     * Pins the lists that readers have pinned. Some may have been removed from the index, so they are not among the
+     * lists taken.
+     */
     private void pinReaders() {
         int next = 0;
         do {
@@ -202,7 +208,7 @@ final class LogEvacuation {
         } while (next != ListIndex.NONE);
     }
 
-    /** Pins the list if it has entries to move. Returns whether it does. */
+    /** Pins the list if it has entries to move. Returns whether it has. */
     private boolean pinIfYoung(int list) {
         ListIndex index = state.index;
         long from = Math.max(index.tenured(list), index.firstKept(list));
@@ -296,7 +302,7 @@ final class LogEvacuation {
         damaged.forEach(this::tell);
     }
 
-    /** Prepares to collect the batch again, without the unreadable entry and the later ones of its list. */
+    /** Prepares to collect the batch again, without the unreadable entry and the later entries of its list. */
     private void gatherAgain() {
         for (int i = runs.size() - 1; i >= 0; i--) {
             Young young = runs.get(i).young();
@@ -307,15 +313,15 @@ final class LogEvacuation {
         }
     }
 
-    /** Reports a damaged entry, once: a failed batch is copied again, and its damage found again. */
+    /** Reports a damaged entry only once, although a failed batch is copied again and its damage is found again. */
     private void tell(CorruptStoreException damaged) {
         LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
         state.locked(() -> state.counters.failures++);
     }
 
     /**
-     * Allocates places for the entries from the first without one: next to each other if one hole fits all of them,
-     * otherwise each half separately.
+     * Allocates places for the entries that have none yet: next to each other if one hole fits all of them, otherwise
+     * each half separately.
      */
     private void place(int to) throws IOException {
         if (placed == to) {
@@ -477,8 +483,8 @@ final class LogEvacuation {
 
     /**
      * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each one. A damaged
-     * entry is copied as it is, so that it delays nothing else, and stays as unreadable as it was. It is reported with
-     * its place in the log, because later errors would name the heap.
+     * entry is copied as it is, so that it does not delay other entries; it stays unreadable. It is reported with its
+     * place in the log, because later errors would name the heap.
      */
     static final class EntryMove {
         private final HeapFile heapFile;

@@ -21,7 +21,6 @@ final class LsnWatermark {
         this.position = position;
     }
 
-    /** Returns the position that has been reached. */
     long position() {
         scheduler.handOver();
         return position;
@@ -38,8 +37,8 @@ final class LsnWatermark {
     }
 
     /**
-     * Takes back everything from this LSN on, before the gate fails. Later callers that ask for it wait for that
-     * failure. Callers that have already passed the gate may have seen it.
+     * Takes back all records from this LSN on, before a call of {@link #fail}. Later callers that ask for these records
+     * wait for that failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {
         takenBackFrom = from;
@@ -56,7 +55,7 @@ final class LsnWatermark {
         }
     }
 
-    /** Whether the position has passed this LSN, and the record there was not taken back. */
+    /** Whether the position has passed this LSN, and the record at this LSN was not taken back. */
     boolean isPast(long lsn) {
         return isThrough(lsn + 1);
     }

@@ -7,12 +7,12 @@ import java.util.function.LongConsumer;
 /**
  * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
  * names them. If the log loses the frame that freed them, recovery restores their entries, so the bytes must be
- * unchanged. That happens, for example, if the last frame of the log rots. A place is therefore reused only after a
- * checkpoint is published whose index no longer names it.
+ * unchanged. Such a loss occurs, for example, if the last frame of the log is damaged. A place is therefore reused only
+ * after a checkpoint is published whose index no longer names it.
  *
- * <p>A place takes one long. Neighbors that are freed one after the other share one, and the entries of a list usually
- * are neighbors. The memory used is therefore at most what the index had for the same entries. Guarded by the store's
- * lock.
+ * <p>A place takes one long. Neighbors that are freed one after the other share one long, and the entries of a list
+ * usually are neighbors. The memory used is therefore at most the memory that the index used for the same entries.
+ * Guarded by the store's lock.
  */
 public final class PendingFrees {
     private static final int MAX_BYTES = Region.entryBytes(Region.pack(0, Region.MAX_LENGTH)) - Region.entryBytes(0);

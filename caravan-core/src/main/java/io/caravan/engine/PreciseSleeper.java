@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Waits for an instant precisely. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
- * last stretch is a spin. It does not spin on a single core, where it would delay other threads, nor in waits of 20 ms
- * or more, where the lateness does not matter.
+ * last stretch is a spin. It does not spin on a machine with a single core, where that would delay other threads, nor
+ * in waits of 20 ms or more, where the lateness does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);

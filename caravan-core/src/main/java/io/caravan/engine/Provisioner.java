@@ -12,15 +12,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
- * removes segments, so they need no coordination. If the disk has no space, it reports that ({@link #isLogOutOfSpace()}) and
- * retries until it has.
+ * removes segments, so no coordination is needed. If the disk has no space, it reports that ({@link
+ * #isLogOutOfSpace()}) and retries until space is available.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** Number of ready segments after the one in use: the next, and the reserve for trims and deletes. */
+    /** Number of ready segments after the segment in use: the next segment, and the reserve for trims and deletes. */
     private static final int READY_AHEAD = 2;
-    /** Number of segments kept for recycling at most, so that a steady load creates no new files. */
+    /** Maximum number of segments kept for recycling, so that a steady load creates no new files. */
     private static final int KEPT_AHEAD = 8;
 
     private final StoreState state;
@@ -84,7 +84,7 @@ final class Provisioner {
         return kept == null ? cause : cause + "; " + kept.getMessage();
     }
 
-    /** Records why checkpoints do not shorten the log, or null if they do. */
+    /** Records the reason why checkpoints do not shorten the log, or null if they do. */
     void logKept(@Nullable IOException reason) {
         logKept = reason;
     }
@@ -103,14 +103,14 @@ final class Provisioner {
      */
     record Lease(long logSegment, int heapSegments) {}
 
-    /** Adds a lease while a checkpoint still needs the files. On any thread. */
+    /** Adds a lease while a checkpoint still needs the files. May be called on any thread. */
     void take(Lease lease) {
         synchronized (leases) {
             leases.add(lease);
         }
     }
 
-    /** Ends a lease. On any thread. */
+    /** Ends a lease. May be called on any thread. */
     void giveBack(Lease lease) {
         synchronized (leases) {
             leases.remove(lease);
@@ -124,7 +124,7 @@ final class Provisioner {
         }
     }
 
-    /** Returns the number of heap segments to keep, if checkpoints need this many. */
+    /** Returns the number of heap segments to keep, given that checkpoints need this many. */
     int leasedHeapSegments(int needed) {
         synchronized (leases) {
             return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
@@ -176,7 +176,7 @@ final class Provisioner {
         }
     }
 
-    /** Recycles the unneeded segments while the log may have more ready ones, and deletes the others. */
+    /** Recycles the unneeded segments while the log may have more ready segments, and deletes the others. */
     private void retire(long needed) throws IOException {
         while (!log.isEmpty() && log.first() < needed) {
             if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
@@ -192,9 +192,9 @@ final class Provisioner {
     }
 
     /**
-     * Deletes ready segments, starting with the last, while the next checkpoint lacks their space. One stays: the
-     * reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only to avoid
-     * creating files.
+     * Deletes ready segments, starting with the last, while the next checkpoint lacks their space. One ready segment
+     * stays: the reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only
+     * to avoid creating files.
      */
     private void giveBackIdle() throws IOException {
         while (log.last() > enteredSegment + 1

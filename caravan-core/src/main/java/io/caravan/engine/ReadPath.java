@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The path of a read. It notes the state of the list and pins it from the first sequence to read, then waits until the
- * last write to the list is committed. It copies regions from the index, a bounded number under each lock, and reads
- * the values without the lock.
+ * last write to the list is committed. It copies regions from the index, a bounded number each time the lock is held,
+ * and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
  */
 final class ReadPath {
-    /** Regions copied under one lock. */
+    /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
     /** Number of lengths looked up first: most callers need only a few. */
@@ -55,7 +55,7 @@ final class ReadPath {
     private record Pinned(
             Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
-    /** Streams the entries from {@code fromSequence}, or from the first retained one if it is {@link #FROM_FIRST}. */
+    /** Streams the entries from {@code fromSequence}, or from the first retained entry for {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
@@ -67,8 +67,8 @@ final class ReadPath {
     }
 
     /**
-     * Pins the list from a sequence while {@code entries} streams, which returns whether the stream accepted every
-     * entry.
+     * Pins the list from a sequence on while {@code entries} runs, which streams the entries and returns whether the
+     * stream accepted all of them.
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
@@ -193,8 +193,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lengths of the retained values, oldest first, including accepted ones that are not committed, without
-     * waiting.
+     * Visits the lengths of the retained values, oldest first, including values that are accepted but not committed,
+     * without waiting.
      */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
@@ -232,9 +232,9 @@ final class ReadPath {
     }
 
     /**
-     * Returns the bytes of the entries that were trimmed but not freed at the time of the pin. They are counted here so
-     * that a trim need not count them. They are not pinned and may be freed in the meantime; the pin counts the freed
-     * bytes.
+     * Returns the total size of the entries that had been trimmed but not freed at the time of the pin. They are
+     * counted here so that a trim need not count them. These entries are not pinned and may be freed in the meantime;
+     * the pin counts the freed bytes.
      */
     private long trimmedBytes(Pinned pinned) {
         long bytes = 0;
@@ -287,7 +287,7 @@ final class ReadPath {
         return null;
     }
 
-    /** Pins the list. Under the lock. */
+    /** Pins the list. Called under the lock. */
     private Pinned pinned(int list, long fromSequence) {
         ListIndex index = state.index;
         Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
@@ -315,8 +315,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is committed, after waiting for everything accepted before the call, as any read
-     * does. Collects ids step by step under the lock, and passes them on outside it.
+     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call, as any read
+     * does. Collects ids step by step under the lock, and passes them on without the lock.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

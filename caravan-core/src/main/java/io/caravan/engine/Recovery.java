@@ -32,12 +32,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. It refuses to open a store
- * before it writes anything, and it never writes a value. {@code RecoveryCleanup} then removes the files that the decision
- * found to be meaningless.
+ * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. If it refuses to
+ * open a store, it does so before it writes anything. It never writes a value. {@code RecoveryCleanup} then removes the
+ * files that the decision found to be meaningless.
  */
 public final class Recovery {
-    /** 8 MiB of regions, so that the index of a small store is traversed once. */
+    /** 8 MiB of regions, so that the index of a small store is traversed only once. */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
     private final Storage storage;
@@ -68,8 +68,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether no store exists: the directory has no files of one, or its creation was cut off before it could store a
-     * value.
+     * Whether no store exists: the directory has no files of a store, or the creation of the store was interrupted
+     * before it could store a value.
      */
     public boolean nothingToOpen() throws IOException {
         if (!files.checkpoints().isEmpty()) {
@@ -97,8 +97,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of a kind has anything but zeros after its first block. Its header proves nothing yet. A
-     * copy of a store may have all its values in the heap, and nothing in the log.
+     * Whether the only segment of a kind has anything but zeros after its first block. Its header alone proves nothing.
+     * A copy of a store may have all its values in the heap, and nothing in the log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
         String name = kind.of(0);
@@ -315,7 +315,7 @@ public final class Recovery {
         }
     }
 
-    /** Returns the number of heap segments that a checkpoint refers to. Later ones have no values. */
+    /** Returns the number of heap segments that a checkpoint refers to. Later segments have no values. */
     private int countedHeapSegments() throws IOException {
         int counted = 0;
         for (long number : checkpointNumbers()) {
@@ -351,8 +351,9 @@ public final class Recovery {
     }
 
     /**
-     * Checks the size and header of every segment. The header of the last may be bad if it has no frames. Each segment
-     * is finished before the next is made. No crash changes a size, because a file is created under a temporary name.
+     * Checks the size and header of every segment. The header of the last segment may be invalid if this segment has no
+     * frames. Each segment is finished before the next is created. No crash changes a size, because a file is created
+     * under a temporary name.
      */
     private void checkSegments(LogSegments log, long first, long lastInUse) throws IOException {
         for (long segment = first; segment <= log.last(); segment++) {
@@ -376,8 +377,8 @@ public final class Recovery {
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
-        // A store must open in the JVM memory in which it ran: this takes at most a byte an entry in addition to the
-        // index.
+        // A store must open in the JVM memory in which it ran: this takes at most one byte for each entry in addition
+        // to the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
             Consumer<LongConsumer> used = action -> {

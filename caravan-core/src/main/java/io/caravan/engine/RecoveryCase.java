@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
 /**
- * The recovery decision table: what may be found on disk, and what recovery does about it. {@link Recovery} applies it.
- * A test creates each row on disk and checks the outcome.
+ * The recovery decision table: the possible states on disk, and recovery's decision for each. {@link Recovery} applies
+ * it. A test creates each row on disk and checks the outcome.
  *
  * <pre>
  *   found                                             decision

@@ -16,7 +16,7 @@ final class RecoveryCleanup {
     }
 
     /**
-     * Removes meaningless files: temporary files, a half-made log segment, heap segments after a gap, and bad
+     * Removes meaningless files: temporary files, an unfinished log segment, heap segments after a gap, and bad
      * checkpoints. Makes the rest durable before any reader sees it.
      */
     void tidy(Recovered recovered) throws IOException {
@@ -41,9 +41,9 @@ final class RecoveryCleanup {
     }
 
     /**
-     * Writes the header of the last segment again, which may be only in the page cache. That happens if the process was
-     * killed before its fsync, or the fsync failed. The next segment is made on the assumption that this one is
-     * finished. (A segment that contains a frame or a checkpoint's start had its header fsynced before.)
+     * Rewrites the header of the last segment, because the header may be only in the page cache. That happens if the
+     * process was killed before its fsync, or the fsync failed. The next segment is created on the assumption that this
+     * one is finished. (A segment that contains a frame or a checkpoint's start had its header fsynced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {
         LogSegments log = recovered.log();
@@ -54,7 +54,7 @@ final class RecoveryCleanup {
         }
     }
 
-    /** Removes the remains of a creation that was cut off. */
+    /** Removes the remains of a creation that was interrupted. */
     void tidyNothing() throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);

@@ -115,7 +115,7 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that a frame received again equals the one in the log, if the log still reaches back to it. A copied log
+     * Checks that a frame received again equals the frame in the log, if the log still reaches back to it. A copied log
      * has zeros before its first frame.
      */
     private void requireSame(ByteBuffer frame) {
@@ -128,10 +128,10 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that the frame follows the last one, at the tail or first in the next segment. The leader starts a segment
-     * if the tail's has no space for all that the first write may need. That may exceed what it used, because a trim
-     * that changes nothing has no record. A frame that follows an earlier one comes too late: another one already
-     * follows that.
+     * Checks that the frame follows the last one, at the tail or first in the next segment. The leader starts a new
+     * segment if the tail's segment lacks space for all records that the first write may need. The write may have used
+     * fewer, because a trim that changes nothing has no record. A frame that follows an earlier frame comes too late:
+     * another frame already follows that one.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();

@@ -7,10 +7,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * The threads and the randomness of an engine: its workers, how callers wait for them, and store ids. With
- * {@link #THREADS}, the workers are threads. A simulator runs one worker at a time, and chooses the next one by seed.
- * It may switch whenever one waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
- * has published.
+ * The threads and the randomness of an engine: its workers, how callers wait for them, and store ids. With {@link
+ * #THREADS}, the workers are threads. A simulator runs one worker at a time, and chooses the next one by seed. It may
+ * switch whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
+ * worker has published.
  */
 public interface Scheduler {
 
@@ -51,11 +51,12 @@ public interface Scheduler {
     }
 
     /**
-     * Precedes the read of a value that another thread may publish without a lock. A simulator may switch threads here.
+     * Called before the read of a value that another thread may publish without a lock. A simulator may switch threads
+     * here.
      */
     default void handOver() {}
 
-    /** Returns a new store id. A simulator always returns the same, because the id decides which data is torn. */
+    /** Returns a new store id. A simulator always returns the same id, because the id decides which data is torn. */
     default long newStoreId() {
         return StoreFactory.newStoreId();
     }

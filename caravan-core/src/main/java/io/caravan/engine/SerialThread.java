@@ -25,12 +25,12 @@ public final class SerialThread implements Executor, AutoCloseable {
         executor.execute(task);
     }
 
-    /** Whether the caller is one of its tasks, which must not wait for the next. */
+    /** Whether the caller is one of its tasks, which must not wait for a later task. */
     public boolean isCurrent() {
         return Thread.currentThread() == thread;
     }
 
-    /** Rejects further tasks, and waits until those accepted are done. Returns at once if called from a task. */
+    /** Rejects further tasks, and waits until the accepted tasks are done. Returns at once if called from a task. */
     @Override
     public void close() {
         executor.shutdown();

@@ -19,7 +19,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The parts of an open store: wires them together, starts their threads, and closes them in order. */
+/** The parts of an open store. This class wires them together, starts their threads, and closes them in order. */
 final class StoreComponents {
     private static final Logger LOG = LoggerFactory.getLogger(StoreComponents.class);
     /** The longest time that closing waits for reads in progress. */
@@ -159,7 +159,8 @@ final class StoreComponents {
     }
 
     /**
-     * Requests a flush that completes the future once everything accepted so far is durable. Under the store's lock.
+     * Requests a flush that completes the future once all writes accepted so far are durable. Called under the store's
+     * lock.
      */
     void enqueueFlush(CompletableFuture<Long> done) {
         queue.add(WriteCallback.completing(done), 0, Commit.Terms.USUAL);
@@ -167,7 +168,7 @@ final class StoreComponents {
     }
 
     /**
-     * Makes everything accepted durable, publishes a checkpoint, stops the threads, and closes the files. Closes once.
+     * Makes all accepted writes durable, publishes a checkpoint, stops the threads, and closes the files. Closes once.
      */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();

@@ -22,7 +22,7 @@ record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpo
     /** Names that file systems create in the root of a volume. They are not part of a store, and harmless. */
     private static final Set<String> IGNORED = Set.of("lost+found");
 
-    /** Lists a directory. Rejects one with files that do not belong to a store. */
+    /** Lists a directory. Rejects a directory with files that do not belong to a store. */
     static StoreFiles list(Storage storage) throws IOException {
         StoreFiles files = new StoreFiles(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new ArrayList<>());
         List<String> unknown = new ArrayList<>();

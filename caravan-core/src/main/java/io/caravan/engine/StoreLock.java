@@ -64,7 +64,7 @@ final class StoreLock {
         return lock.newCondition();
     }
 
-    /** Returns the distribution of the times that it was held, in nanoseconds. Under the lock. */
+    /** Returns the distribution of the times for which the lock was held, in nanoseconds. Called under the lock. */
     Distribution heldNanos() {
         return heldNanos.read();
     }

@@ -29,7 +29,9 @@ final class StoreState {
         CLOSED
     }
 
-    /** Chunks of a list that are skipped under one hold of the lock: each may be a cache miss. */
+    /**
+     * Maximum number of chunks of a list that are skipped each time the lock is held, because each may be a cache miss.
+     */
     static final int SEEK_CHUNKS = 256;
 
     final StoreConfig config;
@@ -43,7 +45,7 @@ final class StoreState {
 
     /** The position up to which the log is fsynced. */
     final LsnWatermark forced;
-    /** The position up to which it is committed: as durable as the store's durability level requires. */
+    /** The position up to which the log is committed: as durable as the store's durability level requires. */
     final LsnWatermark committed;
 
     final StoreLock lock;
@@ -118,7 +120,6 @@ final class StoreState {
         }
     }
 
-    /** Whether the store currently accepts writes. */
     boolean takesWrites() {
         return life == Life.OPEN && failure == null && !follows;
     }
@@ -180,7 +181,7 @@ final class StoreState {
         });
     }
 
-    /** Yields the lock to waiting threads between slices of a long operation. Under the lock. */
+    /** Yields the lock to waiting threads between slices of a long operation. Called under the lock. */
     void yieldLock() {
         lock.unlock();
         lock.lock();
@@ -202,8 +203,8 @@ final class StoreState {
     }
 
     /**
-     * Moves the cursor to an entry of a pinned list. Under the lock, which it releases at intervals if the entry is
-     * far.
+     * Moves the cursor to an entry of a pinned list. Called under the lock, which is released at intervals if the entry
+     * is far away.
      */
     void seek(int list, long sequence, ListCursor cursor) {
         while (!index.seek(list, sequence, cursor, SEEK_CHUNKS)) {
@@ -212,7 +213,7 @@ final class StoreState {
         }
     }
 
-    /** Records the first failure. Returns it, or the failure recorded before. Under the lock. */
+    /** Records the first failure. Returns it, or the failure recorded before. Called under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
         if (problem == null) {
@@ -224,7 +225,10 @@ final class StoreState {
         return problem;
     }
 
-    /** Begins closing. Returns false if another thread has begun, once that is done. Under the lock. */
+    /**
+     * Begins closing. If another thread has begun, waits until the store is closed, and returns false. Called under the
+     * lock.
+     */
     boolean beginClose() {
         if (life == Life.OPEN) {
             life = Life.CLOSING;
@@ -238,7 +242,8 @@ final class StoreState {
     }
 
     /**
-     * Waits until {@link #changed} is signaled, or wakes spuriously. Under the lock, which it releases while it waits.
+     * Waits until {@link #changed} is signaled, or wakes spuriously. Called under the lock, which is released during
+     * the wait.
      */
     void awaitChange() {
         lock.beforeWait();
@@ -246,8 +251,8 @@ final class StoreState {
     }
 
     /**
-     * Waits for space, failure or closing, and checks that the store still accepts writes. Under the lock, which it
-     * releases while it waits.
+     * Waits for space, failure or closing, and checks that the store still accepts writes. Called under the lock, which
+     * is released during the wait.
      *
      * @throws NotWritableException if the caller may not wait; a store thread never may
      */
@@ -259,7 +264,7 @@ final class StoreState {
         checkWritable();
     }
 
-    /** Signals a close that waits for readers, the only operation that waits for the end of a read. Under the lock. */
+    /** Wakes a close that waits for readers; no other operation waits for the end of a read. Called under the lock. */
     void lastReaderLeft() {
         if (life != Life.OPEN) {
             changed.signalAll();

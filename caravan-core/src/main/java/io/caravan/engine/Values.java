@@ -17,7 +17,7 @@ public final class Values {
     private final LongSupplier endLsn;
 
     /**
-     * Reads values that lie before the end of the log.
+     * Creates a reader for values that lie before the end of the log.
      *
      * @param endLsn the end of the log, or any position after everything that is read
      */
@@ -28,10 +28,10 @@ public final class Values {
     }
 
     /**
-     * Returns the value of a pinned entry, read-only. One in the heap is valid while it is pinned and the heap file is
-     * retained. One in the log is a copy.
+     * Returns the value of a pinned entry, read-only. A value in the heap is valid while the entry is pinned and the
+     * heap file is retained. A value in the log is copied.
      *
-     * @return null if it was in the log and has moved to the heap
+     * @return null if the entry was in the log and has moved to the heap
      * @throws CorruptStoreException if the bytes are not those of this entry
      */
     public @Nullable ByteBuffer read(long region, long id, long birth, long sequence) {

@@ -10,16 +10,15 @@ public interface Worker {
 
     @FunctionalInterface
     interface Step {
-        /** Does the pending work. Returns the nanoseconds until more may exist, 0 for immediately. */
+        /** Does the pending work. Returns the time in nanoseconds until more work may exist; 0 for immediately. */
         long run();
     }
 
-    /** Starts running the step. */
     void start();
 
-    /** Runs the step soon, and once more if it is running now. From any thread. */
+    /** Runs the step soon, and once more if it is running now. May be called on any thread. */
     void wake();
 
-    /** Waits until no step is running. No further one will run. */
+    /** Waits until no step is running. No further step will run. */
     void stop();
 }

@@ -35,7 +35,7 @@ final class WorkerThread implements Worker {
         return Thread.currentThread() instanceof StoreThread || LENT.get() != null;
     }
 
-    /** Does the work of a store thread on this thread, which counts as one in the meantime. */
+    /** Does the work of a store thread on this thread, which counts as a store thread in the meantime. */
     static void asStoreThread(Runnable work) {
         LENT.set(true);
         try {

@@ -17,8 +17,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * The path of a write. Checks and checksums come first, without the lock. The rest happens under it: space, a place in
- * the log, the record, the index, and the callback. A write is rejected before anything is changed.
+ * The path of a write. Checks and checksums come first, without the lock. Under the lock, a write waits for space,
+ * places and fills its record, changes the index, and adds its callback. A write is rejected before anything is
+ * changed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -62,7 +63,7 @@ final class WritePath {
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
-    /** Written out without a lambda: this is the one write that runs millions of times, and creates no garbage. */
+    /** Written out without a lambda, because this write runs millions of times and must not create garbage. */
     private <T> void append(
             long id,
             T value,
@@ -322,7 +323,8 @@ final class WritePath {
     }
 
     /**
-     * Makes the changes. Nothing is rejected from here on, so any exception leaves a half-made frame, which is final.
+     * Applies the changes. Nothing is rejected from here on, so an exception leaves an incomplete frame and fails the
+     * store.
      */
     private void enter(Runnable changes) {
         try {

@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  *
  * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash. The hash
  * covers the list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject
- * a stale or misplaced entry like a damaged one.
+ * a stale or misplaced entry in the same way as a damaged one.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;

@@ -56,7 +56,7 @@ public final class FileHeader {
             this.letters = letters;
         }
 
-        /** Returns the eight letters at the start of such a file. */
+        /** Returns the eight letters at the start of a file of this kind. */
         public String letters() {
             return letters;
         }

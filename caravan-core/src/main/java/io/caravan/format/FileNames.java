@@ -11,7 +11,7 @@ public enum FileNames {
     HEAP("heap-", ".dat"),
     CHECKPOINT("checkpoint-", ".ckp");
 
-    /** The file with the number of shards, in a directory of several; see {@link FileHeader.Kind#GROUPS}. */
+    /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#GROUPS}. */
     public static final String GROUPS = "caravan.groups";
 
     /** The file with the position up to which the log was fsynced; see {@link ForcedLsnLayout}. */
@@ -30,7 +30,7 @@ public enum FileNames {
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
     }
 
-    /** Returns the name of a shard's directory, in a directory of several. */
+    /** Returns the name of a shard's directory in the directory of a sharded store. */
     public static String group(int number) {
         return "group-" + number;
     }

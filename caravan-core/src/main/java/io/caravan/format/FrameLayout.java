@@ -29,10 +29,10 @@ import java.nio.ByteBuffer;
  * therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and Ousterhout, "In
  * Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>A frame has one of two magics. One states that all earlier frames were fsynced when this one was written: if this
- * frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since the
- * last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore leaves
- * no valid frame.
+ * <p>A frame has one of two magics. One magic states that all earlier frames were fsynced when this one was written: if
+ * this frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since
+ * the last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore
+ * leaves no valid frame.
  *
  * <p>Format versions 2 and 3 had the segment's number in place of term and CRC, and their own magics. Their frames have
  * the term 0.
@@ -78,7 +78,7 @@ public final class FrameLayout {
         public static final Link NONE = new Link(NO_FRAME, 0, 0);
     }
 
-    /** Returns the reference to the frame at this index that the next frame contains. */
+    /** Returns the reference by which the next frame names the frame at this index. */
     public static Link link(ByteBuffer segment, int at) {
         return new Link(segment.getLong(at + LSN), segment.getInt(at + CRC), term(segment, at));
     }
@@ -108,7 +108,9 @@ public final class FrameLayout {
         frame.putInt(CRC, checksum(frame, 0, payloadBytes));
     }
 
-    /** Returns the checksum of the frame at this index, which must have its magic, header, and payload. */
+    /**
+     * Returns the checksum of the frame at this index. The frame's magic, header, and payload must already be there.
+     */
     public static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
         int crc = Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
         return crc ^ buffer.getInt(at + MAGIC) ^ (isOld(buffer, at) ? OLD_MAGIC_VALUE : 0);
@@ -152,7 +154,7 @@ public final class FrameLayout {
         return payloadBytes >= 0 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
     }
 
-    /** Returns the payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
+    /** Returns the number of payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
     public static int claimedPayloadBytes(ByteBuffer segment, int at, long storeId, long lsn) {
         if (segment.limit() - at < HEADER_BYTES || !magicAt(segment, at) || segment.getLong(at + LSN) != lsn) {
             return -1;

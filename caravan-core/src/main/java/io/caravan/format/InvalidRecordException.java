@@ -13,12 +13,12 @@ public final class InvalidRecordException extends RuntimeException {
     private final long id;
     private final long sequence;
 
-    /** Reports bytes that are not a record. */
+    /** Creates an exception for bytes that are not a record. */
     public InvalidRecordException(long lsn, String problem) {
         this(lsn, CorruptStoreException.NOT_APPLICABLE, CorruptStoreException.NOT_APPLICABLE, problem);
     }
 
-    /** Reports a record that contradicts its list. */
+    /** Creates an exception for a record that contradicts its list. */
     public InvalidRecordException(long lsn, long id, long sequence, String problem) {
         super(problem);
         this.lsn = lsn;
@@ -26,7 +26,7 @@ public final class InvalidRecordException extends RuntimeException {
         this.sequence = sequence;
     }
 
-    /** Returns the same problem as damage to the file with the record. */
+    /** Converts this problem to damage of the file that contains the record. */
     public CorruptStoreException in(String path, long offset) {
         String problem = "LSN " + lsn + ": " + getMessage();
         return sequence == CorruptStoreException.NOT_APPLICABLE

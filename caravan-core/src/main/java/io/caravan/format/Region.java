@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * The place of a value, in one long. The index and each checkpoint have one for each entry.
+ * The place of a value, in one long. The index and each checkpoint have one region for each entry.
  *
  * <pre>
  *   63                        26  25  24                   0
@@ -25,7 +25,7 @@ public final class Region {
 
     /** Maximum length of a value. */
     public static final int MAX_LENGTH = (int) IN_LOG - 1;
-    /** The first address that does not fit a region. */
+    /** The first address that does not fit in a region. */
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
 
     /**
@@ -74,7 +74,7 @@ public final class Region {
         return (int) region & MAX_LENGTH;
     }
 
-    /** Returns the bytes that the entry takes. */
+    /** Returns the number of bytes that the entry takes. */
     public static int entryBytes(long region) {
         return EntryLayout.entryBytes(length(region));
     }

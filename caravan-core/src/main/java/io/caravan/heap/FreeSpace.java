@@ -11,7 +11,7 @@ public final class FreeSpace {
 
     private FreeSpace() {}
 
-    /** Two live regions overlap, or one lies outside the heap's segments: the index is wrong. */
+    /** Reports that two live regions overlap, or that one lies outside the heap's segments: the index is wrong. */
     public static final class OverlapException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -31,9 +31,10 @@ public final class FreeSpace {
     /**
      * Adds segments to an empty heap so that exactly these regions are used.
      *
-     * <p>Each pass over all regions collects those of as many segments as have about {@code regionsAtOnce} regions.
-     * Memory is therefore bounded by that number, or by one segment's regions if it has more. Within a segment, one bit
-     * for each 8 bytes marks them as used, which fits in a processor cache however large the heap is.
+     * <p>Each pass over all regions collects the regions of as many segments as together have about {@code
+     * regionsAtOnce} regions. Memory is therefore bounded by that number, or by one segment's regions if it has more.
+     * Within a segment, one bit for each 8 bytes marks used space; these bits fit in a processor cache regardless of
+     * the size of the heap.
      *
      * @param regions calls its argument with every packed region, in any order, each time that it is called
      */

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * The values that have moved to the heap, in segment files that are written through a channel and read through a
  * mapping.
  *
- * <p>One thread writes, fsyncs, and adds and drops segments: the checkpointer's or, until that runs, the one that opens
- * the store. Any number of threads read. The array of segments is replaced, never changed, so readers take no lock.
+ * <p>One thread writes, fsyncs, and adds and drops segments: the checkpointer's thread or, until that runs, the thread
+ * that opens the store. Any number of threads read. The array of segments is replaced, never changed, so readers take
+ * no lock.
  *
  * <p>A segment has its full size from the beginning, and is sparse. {@link #fill} allocates disk space for a part of it
  * before entries are placed there, so every place in the heap has disk space. A segment is dropped only if it has no
- * live or pinned entries, so no reader uses a value of it. Each read retains the heap file, so closing it never unmaps
+ * live or pinned entries, so no reader uses a value in it. Each read retains the heap file, so closing it never unmaps
  * memory that is being read.
  */
 public final class HeapFile implements AutoCloseable {
@@ -45,7 +46,7 @@ public final class HeapFile implements AutoCloseable {
     private static final class Segment {
         final String path;
         final MappedFile mapping;
-        /** Open while it has bytes that are not fsynced. */
+        /** The file, open while it has bytes that are not fsynced. */
         @Nullable
         StoreFile unforced;
 
@@ -124,7 +125,7 @@ public final class HeapFile implements AutoCloseable {
         openNext();
     }
 
-    /** Deletes a half-made file, so that its space is free for others. */
+    /** Deletes an incomplete file, so that its space is free for other files. */
     private void deleteAfter(IOException failed, String name) {
         try {
             storage.delete(name);
@@ -138,8 +139,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Drops the segments from a number: deletes their files and unmaps them. They must have no live or pinned entries.
-     * If a file cannot be deleted, the others still are.
+     * Drops the segments from this number on: deletes their files and unmaps them. They must have no live or pinned
+     * entries. If a file cannot be deleted, the other files are still deleted.
      */
     public void dropFrom(int count) throws IOException {
         Segment[] before = segments;

@@ -5,8 +5,9 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 
 /**
- * The layout of the heap's address space in segment files. Segment n holds the addresses from n times its size, and its
- * first block is the file header. The header also keeps holes of one segment from merging with those of the next.
+ * The layout of the heap's address space in segment files. Segment n holds the addresses from n times the segment size,
+ * and its first block is the file header. The header also keeps holes of one segment from merging with those of the
+ * next.
  */
 public record HeapGeometry(int segmentBytes) {
     private static final int GROWTHS = 64;
@@ -25,7 +26,7 @@ public record HeapGeometry(int segmentBytes) {
         return (long) segment * segmentBytes + Blocks.BLOCK_BYTES;
     }
 
-    /** Returns the bytes of a segment that regions can use: all but the header. */
+    /** Returns the number of bytes of a segment that regions can use: all but the header. */
     public int usableBytes() {
         return segmentBytes - Blocks.BLOCK_BYTES;
     }

@@ -18,8 +18,8 @@ import io.caravan.format.Blocks;
  * <p>A hole is a slot of three longs: start, size, and its neighbors in its bin's list. Sizes are stored in units of 8
  * bytes.
  *
- * <p>One hole, the frontier, is in no index: the large one that was split last. Allocations use its front while no
- * smaller hole fits. Each then changes two numbers instead of three indexes.
+ * <p>One hole, the frontier, is in no index: the large hole that was split last. Allocations use its front while no
+ * smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
     /** The result of {@link #allocate} if no hole is large enough. */
@@ -51,7 +51,10 @@ public final class IndexedHeap {
     /** Number of holes in the request's own bin to try before a hole of a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
-    /** Number of holes in the last bin to compare for the largest. Sizes in a bin differ by up to a sixteenth. */
+    /**
+     * Number of holes in the last bin to compare when searching for the largest. Sizes in a bin differ by up to a
+     * sixteenth.
+     */
     private static final int LARGEST_LOOKS = 256;
 
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
@@ -63,7 +66,7 @@ public final class IndexedHeap {
     private long totalUnits;
     private long freeUnits;
     private long frontierStart;
-    /** 0 if no frontier exists. */
+    /** Size of the frontier in units of 8 bytes; 0 if no frontier exists. */
     private long frontierUnits;
 
     public IndexedHeap() {
@@ -275,7 +278,7 @@ public final class IndexedHeap {
         return freeUnits << UNIT_SHIFT;
     }
 
-    /** Returns the size of the largest hole, at most a sixteenth too small. */
+    /** Returns the approximate size of the largest hole, which may be up to a sixteenth larger. */
     public long largestHoleBytes() {
         int bin = bins.lastFilled();
         long largest = 0;

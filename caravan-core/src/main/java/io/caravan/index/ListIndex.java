@@ -78,9 +78,9 @@ public final class ListIndex {
     }
 
     /**
-     * Returns the current lists and their regions, to be read without the lock until {@link #thaw} while this index
-     * changes. It shares the memory: the first change of a page, or of a bucket of the hash table, copies that. At most
-     * one frozen index exists at a time, and it has no pins.
+     * Returns a frozen index with the current lists and their regions. It can be read without the lock until {@link
+     * #thaw}, while this index changes. Both share the memory: the first change of a page, or of a bucket of the hash
+     * table, copies it. At most one frozen index exists at a time, and it has no pins.
      */
     public ListIndex freeze() {
         return new ListIndex(this);
@@ -146,14 +146,17 @@ public final class ListIndex {
         }
     }
 
-    /** Returns the number of calls to {@link #takeYoung} that take every list that has entries in the log now. */
+    /**
+     * Returns the number of calls to {@link #takeYoung} that suffice to take every list that has entries in the log
+     * now.
+     */
     public long youngLists() {
         return young.added() - young.removed();
     }
 
     /**
-     * Removes the next list that may have entries in the log from their queue; {@link #putYoung} puts it back. Returns
-     * {@link #NONE} if the list was removed from the index.
+     * Takes the next list from the queue of lists that may have entries in the log; {@link #putYoung} puts it back.
+     * Returns {@link #NONE} if the list was removed from the index.
      */
     public int takeYoung() {
         int list = find(young.first(0));
@@ -166,7 +169,7 @@ public final class ListIndex {
         return list;
     }
 
-    /** Puts a list that was taken back in the queue, if it still has entries in the log. */
+    /** Puts a taken list back in the queue if it still has entries in the log. */
     public void putYoung(int list) {
         if (records.young(list) > 0) {
             queueYoung(list);
@@ -186,7 +189,10 @@ public final class ListIndex {
         return added;
     }
 
-    /** Removes the entries before {@code first}, at most all. Returns the new first sequence. */
+    /**
+     * Removes the entries before {@code first}, or all entries if the list ends before it. Returns the new first
+     * sequence.
+     */
     public long trimTo(int list, long first, long lsn) {
         long now = Math.max(first(list), Math.min(first, next(list)));
         long removed = now - first(list);
@@ -209,7 +215,7 @@ public final class ListIndex {
         return pins.add(list, from);
     }
 
-    /** Removes a pin. Returns whether regions waited only for this one; the caller then queues them for reclaiming. */
+    /** Removes a pin. Returns whether regions waited only for this pin; the caller then queues them for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         long life = records.life(pin.list());
@@ -221,7 +227,7 @@ public final class ListIndex {
         return waited;
     }
 
-    /** Counts a place in the queue of lists to reclaim. The record is not freed while the list has one. */
+    /** Counts a place in the queue of lists to reclaim. The record is not freed while the list has a place. */
     public void queued(int list) {
         records.setLife(list, ListState.queued(records.life(list)));
     }
@@ -237,7 +243,7 @@ public final class ListIndex {
     }
 
     /**
-     * Frees up to {@code limit} trimmed regions before sequence {@code to} and before the first pinned one.
+     * Frees up to {@code limit} trimmed regions before sequence {@code to} and before the first pinned region.
      *
      * @return whether more remain that could be freed now
      */
@@ -302,7 +308,7 @@ public final class ListIndex {
             cursor.sequence = sequence;
             return true;
         }
-        // Entries before the pinned ones may have been freed since the last call, and the cursor's chunk with them.
+        // Entries before the pinned entries may have been freed since the last call, and the cursor's chunk with them.
         if (cursor.sequence < held(list) || cursor.sequence > sequence) {
             cursor.chunk = records.headChunk(list);
             cursor.at = records.headOffset(list);
@@ -324,7 +330,7 @@ public final class ListIndex {
 
     /**
      * Returns the sequence of the first entry in the log. All later entries are also in the log, and all earlier
-     * retained or pinned ones are in the heap.
+     * retained or pinned entries are in the heap.
      */
     public long tenured(int list) {
         return next(list) - records.young(list);
@@ -335,7 +341,7 @@ public final class ListIndex {
         return Math.min(first(list), Math.max(held(list), pins.first(list)));
     }
 
-    /** Returns the bytes of the entries in the log that are not freed, including trimmed ones. */
+    /** Returns the total size of the entries in the log that are not freed, including trimmed entries. */
     public long logBytes() {
         return logBytes;
     }
@@ -481,7 +487,7 @@ public final class ListIndex {
         return records.lastLsn(list);
     }
 
-    /** Returns the bytes of all values held, including trimmed ones. */
+    /** Returns the total length of all values held, including trimmed ones, in bytes. */
     public long heldBytes(int list) {
         return records.heldBytes(list);
     }

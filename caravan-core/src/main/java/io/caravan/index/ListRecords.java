@@ -46,7 +46,7 @@ final class ListRecords {
         this.records = records;
     }
 
-    /** Returns the current records, to be read until {@link #thaw} while these change. */
+    /** Returns the current records. They can be read until {@link #thaw} while this object changes. */
     ListRecords freeze() {
         return new ListRecords(records.freeze());
     }
@@ -84,8 +84,8 @@ final class ListRecords {
     }
 
     /**
-     * Counts an entry whose region was added to the tail chunk. It looks the record up once, because this runs millions
-     * of times.
+     * Counts an entry whose region was added to the tail chunk. It looks up the record only once, because this runs
+     * millions of times.
      *
      * @return whether it is the only entry of the list in the log
      */

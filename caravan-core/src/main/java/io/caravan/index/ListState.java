@@ -17,11 +17,11 @@ package io.caravan.index;
  * </pre>
  *
  * <p>Regions that a trim or a removal drops are freed in the same way in both states. The list gets a place in the
- * reclaim queue. When its turn comes, its regions are freed up to the first that is pinned. If any is pinned, the list
- * is then <em>waiting</em>, and has still used its place. The reader that removes its first pin gives it a new one.
- * {@link Pins} are separate from the records.
+ * reclaim queue. When its turn comes, its regions are freed up to the first that is pinned. If any region is pinned,
+ * the list is then <em>waiting</em>, although its place has been used. The reader that removes its first pin gives it a
+ * new place. {@link Pins} are separate from the records.
  *
- * <p>A list is <em>young</em> while it is in the queue of those with entries in the log.
+ * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
 final class ListState {
     static final long LISTED = 0;
@@ -69,7 +69,9 @@ final class ListState {
         return life - ONE_PLACE;
     }
 
-    /** Whether it is removed and has no place in the queue, so that it is over once it has no pins and no regions. */
+    /**
+     * Whether the list is removed and has no place in the queue, so that it is over once it has no pins and no regions.
+     */
     static boolean isIdleAndRemoved(long life) {
         return notYoung(notWaiting(life)) == REMOVED;
     }

@@ -38,7 +38,10 @@ public final class Pins {
             return from;
         }
 
-        /** Returns the bytes of the list's values that were freed since it was pinned, all of them before the pin. */
+        /**
+         * Returns the total length of the list's values that were freed since it was pinned, all of which precede the
+         * pin.
+         */
         public long freedBytes() {
             return freedBytes;
         }
@@ -60,7 +63,7 @@ public final class Pins {
         return first == null || first.list != list ? NONE : first.from;
     }
 
-    /** Returns the first list with a pin, from this one, or {@link ListIndex#NONE}. */
+    /** Returns the first list with a pin, starting at this list, or {@link ListIndex#NONE}. */
     int nextList(int list) {
         Pin next = pins.ceiling(new Pin(list, 0, 0));
         return next == null ? ListIndex.NONE : next.list;

@@ -14,24 +14,28 @@ import io.caravan.collections.LongPages;
  * </pre>
  *
  * <p>Growing and freeing never copy a region. Chunks are repeatedly halved pages. A freed chunk merges with the other
- * half of the chunk it was cut from as soon as that is also free. This is the buddy system (Knuth, The Art of Computer
- * Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating and freeing take at
- * most a dozen steps each.
+ * half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth, The Art
+ * of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating and
+ * freeing take at most a dozen steps each.
  */
 final class RegionChunks {
     static final int NONE = 0;
-    /** The first chunk, as many lists have one entry. */
+    /** The size (as a power of two) of the first chunk, because many lists have one entry. */
     private static final int FIRST_LOG2 = 1;
-    /** The minimum of the others: with smaller ones, a walk through the list would be a cache miss for each entry. */
+    /**
+     * The minimum size (as a power of two) of all other chunks. With smaller chunks, a walk through the list would
+     * cause a cache miss for each entry.
+     */
     private static final int MIN_LOG2 = 2;
     /**
-     * The number of entries from which chunks are twice as large: the unused part of the last one no longer matters.
+     * The number of entries from which on chunks are twice as large, because the unused part of the last chunk no
+     * longer matters.
      */
     private static final int SOME_ENTRIES = 24;
 
     private static final int MAX_LOG2 = 12;
     /**
-     * The factor (as a power of two) by which a new chunk is smaller than the list, so that little of it is ever
+     * A new chunk is smaller than the list by this factor (as a power of two), so that little of the chunk stays
      * unused.
      */
     private static final int GROWTH_LOG2 = 2;
@@ -48,7 +52,7 @@ final class RegionChunks {
         this.words = words;
     }
 
-    /** Returns the current chunks, to be read until {@link #thaw} while these change. */
+    /** Returns the current chunks. They can be read until {@link #thaw} while this object changes. */
     RegionChunks freeze() {
         return new RegionChunks(words.freeze());
     }
@@ -66,14 +70,14 @@ final class RegionChunks {
         }
     }
 
-    /** Returns the number of chunks of any size that can be allocated: the largest is half a page. */
+    /** Returns the number of chunks that can be allocated even if all have the maximum size, half a page. */
     int left() {
         return (int) Math.min(Integer.MAX_VALUE, pagesLeft() * 2);
     }
 
     /**
-     * Whether this many more entries fit. All chunks of a list but its last are full, and the smallest has one long in
-     * addition to each entry. The chunks that a page is cut into fill it, except for less than one.
+     * Whether this many more entries fit. All chunks of a list but its last are full, and the smallest chunk has one
+     * long in addition to each entry. The chunks that a page is cut into fill it, except for less than one chunk.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists as of the newest
- * checkpoint and the log after it. It takes no lock and writes nothing. It holds at most the regions of one list in
- * memory, 8 bytes each, one frame, and one value.
+ * checkpoint and the log after it. It takes no lock and writes nothing. In memory, it holds at most the regions of one
+ * list (8 bytes each), one frame, and one value.
  *
  * <p>In an open store, it reads again if a value fails its check. A value moves, and its place is reused, only after
- * another checkpoint has been published. For one thread.
+ * another checkpoint has been published. Not thread-safe.
  */
 public final class ContentsReader {
     private final Storage storage;
@@ -179,7 +179,10 @@ public final class ContentsReader {
         return true;
     }
 
-    /** Returns the first sequence that was not read because the store has moved it, or {@code end}. */
+    /**
+     * Returns the sequence of the first value that was not read because the store has moved it, or {@code end} if all
+     * values were read.
+     */
     private long readValues(long id, SalvagedList list, long from, long end, ListSearch search, ContentsVisitor visitor)
             throws IOException {
         try (DamagedValues values = new DamagedValues(storage, places)) {
@@ -201,7 +204,7 @@ public final class ContentsReader {
         private final ListSearch search;
         private final ContentsVisitor visitor;
 
-        /** The value to be read may have been moved. */
+        /** Reports that the value to be read may have been moved. */
         private static final class MovedException extends IOException {
             private static final long serialVersionUID = 1L;
 

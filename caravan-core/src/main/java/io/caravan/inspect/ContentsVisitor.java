@@ -19,14 +19,14 @@ public interface ContentsVisitor {
      * @param first first retained sequence of the list
      * @param next the sequence that its next value gets
      * @param count entries in this part
-     * @param bytes of the values of these
+     * @param bytes total length of the values of these entries
      */
     void list(long id, long first, long next, long count, long bytes);
 
     /** Visits an entry and its place. */
     void entry(long id, long sequence, Place place);
 
-    /** Visits a value, whose bytes were checked, and its place. */
+    /** Visits a value and its place. The bytes of the value have been checked. */
     void value(long id, long sequence, Place place, ByteBuffer value);
 
     /** Reports damage. The contents after it follow. */

@@ -103,7 +103,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         if (afterDamage) {
             damaged.set(partition, ListIndex.PARTITIONS);
         }
-        // A list of which parts are lost still has its sequences.
+        // A list that has lost some of its parts still has its sequences.
         found.values().forEach(lists -> lists.forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L))));
     }
 }

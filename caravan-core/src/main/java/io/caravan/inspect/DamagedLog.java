@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * segment is taken from its header or, if that is damaged, from its name.
  */
 final class DamagedLog {
-    /** The number of matching header fields, of four, that identify a damaged frame of this log. */
+    /** The number of matching header fields, out of four, that identify a damaged frame of this log. */
     private static final int FIELDS_OF_OURS = 3;
 
     private static final long UNKNOWN = -1;
@@ -71,7 +71,7 @@ final class DamagedLog {
         FileHeader.Fields fields = SalvageIdentity.fields(storage, name, FileHeader.Kind.LOG_SEGMENT);
         long number = fields != null && fields.storeId() == identity.storeId() ? fields.number() : UNKNOWN;
         segments.add(new Segment(name, number == UNKNOWN ? named : number));
-        // The last one may just have been recycled, and not have its new header yet.
+        // The last segment may just have been recycled, and not have its new header yet.
         if (number == UNKNOWN || number > named || number < named && !last) {
             problems.add(storage.describe(name) + ": its header is damaged, or that of another file");
         }
@@ -88,7 +88,7 @@ final class DamagedLog {
         return problems;
     }
 
-    /** Returns the file that has or had a segment. */
+    /** Returns the file that contains or contained a segment. */
     String fileOf(long segment) {
         for (Segment one : segments) {
             if (one.number() == segment) {
@@ -107,7 +107,7 @@ final class DamagedLog {
         return last.lsn();
     }
 
-    /** Visits a segment's frames after the last one found. */
+    /** Visits a segment's frames after the last frame found. */
     void visit(Segment segment, FrameVisitor visitor) throws IOException {
         LogGeometry geometry = new LogGeometry(identity.logSegmentBytes());
         try (StoreFile file = storage.open(segment.name())) {

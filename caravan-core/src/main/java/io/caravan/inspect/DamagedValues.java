@@ -40,7 +40,8 @@ final class DamagedValues implements AutoCloseable {
     /**
      * Returns the value of an entry, or null if its bytes are missing or not those that were written.
      *
-     * @param birth the list's, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose checksum was right
+     * @param birth the birth of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose checksum was
+     *     right
      * @param nearLsn a position near the end of the log
      */
     @Nullable

@@ -60,7 +60,9 @@ final class IndexComparison {
         return true;
     }
 
-    /** Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older. */
+    /**
+     * Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older checkpoint.
+     */
     private static boolean same(long region, long other) {
         return region == other
                 || Region.isInLog(region) != Region.isInLog(other) && Region.length(region) == Region.length(other);

@@ -60,15 +60,18 @@ final class ListSearch {
         return nearLsn;
     }
 
-    /** Whether another checkpoint was published since: only then do values move, and their places are reused. */
+    /**
+     * Whether another checkpoint has been published since the list was found. Only then do values move, and are their
+     * places reused.
+     */
     boolean outdated() throws IOException {
         List<String> names = checkpoints(storage);
         return !names.isEmpty() && !names.get(0).equals(newest);
     }
 
     /**
-     * Returns the list in its current state, or null if it does not exist. Reports damage that may have cost some of
-     * it.
+     * Returns the list in its current state, or null if it does not exist. Reports damage that may have destroyed some
+     * of it.
      */
     @Nullable
     SalvagedList find() throws IOException {

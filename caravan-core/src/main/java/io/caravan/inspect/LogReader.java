@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * segment was recycled; (2) the log is damaged, if a valid frame exists anywhere later; (3) the log ends here for now.
  * A frame is visited once it is written, shortly before it is durable.
  *
- * <p>For one thread.
+ * <p>Not thread-safe.
  */
 public final class LogReader implements AutoCloseable {
     /** Stands for an unknown segment. */
@@ -49,7 +49,7 @@ public final class LogReader implements AutoCloseable {
     private long toldSegment = UNKNOWN;
     /** The position of the next frame, if it fits there. */
     private long position;
-    /** The frame before it, as it was read; null if unknown. */
+    /** The frame before {@code position}, as it was read; null if unknown. */
     private @Nullable Link previous;
     /** Whether everything that existed has been searched for valid frames. */
     private boolean searched;
@@ -216,7 +216,8 @@ public final class LogReader implements AutoCloseable {
                     new FileHeader.Fields(identity.storeId(), segment, geometry.segmentBytes()),
                     source.path());
         } catch (CaravanException wrong) {
-            // A segment recycled after its frame was read correctly has the header of another.
+            // If the segment was recycled after its frame was read correctly, its file has the header of another
+            // segment.
             if (segments().contains(segment)) {
                 visitor.damaged(
                         wrong instanceof CorruptStoreException damage
@@ -227,8 +228,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Reports and skips missing segments. Segments are removed at the beginning, so one missing before all others was
-     * recycled.
+     * Reports and skips missing segments. Segments are removed at the beginning, so a segment that is missing before
+     * all others was recycled.
      */
     private boolean toldOvertaken(LogVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();

@@ -9,15 +9,15 @@ public interface LogVisitor {
     void segment(long number, String file);
 
     /**
-     * Visits a value that the next frame appends. Called for all of its values before any of its records is visited,
-     * because a document's name comes after its first value.
+     * Visits a value that the next frame appends. Called for all values of the frame before any of its records is
+     * visited, because a document's name comes after its first value.
      */
     default void ahead(long id, ByteBuffer value) {}
 
     /**
      * Visits an append.
      *
-     * @param entryLsn the position of the value's entry, which is the one that its region names
+     * @param entryLsn the position of the value's entry, which the value's region names
      * @param value its bytes; they are overwritten when this returns
      */
     void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value);
@@ -26,7 +26,7 @@ public interface LogVisitor {
 
     void delete(long lsn, long id);
 
-    /** Reports that the log from one position to before another was recycled before it was read. */
+    /** Reports that the log from one position (inclusive) to another (exclusive) was recycled before it was read. */
     void missed(long from, long to);
 
     /** Reports damage. The next record is after it. */

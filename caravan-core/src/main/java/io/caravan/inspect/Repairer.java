@@ -25,9 +25,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a log off before its first damaged frame. A store that refuses to open can then be opened, without the writes
- * that followed. This is done only on request, never by opening a store. Every file that it changes or removes is first
- * copied to a separate directory.
+ * Cuts a log off before its first damaged frame. A store that could not be opened can then be opened, but without the
+ * writes after the cut. This is done only on request, never by opening a store. Every file that it changes or removes
+ * is first copied to a separate directory.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
@@ -71,8 +71,8 @@ public final class Repairer {
     }
 
     /**
-     * Reports what a repair of the closed store would cut, and which files it would change or remove, without changing
-     * anything. It cannot determine whether the rest would then open.
+     * Reports which part of the log a repair of the closed store would cut off, and which files it would change or
+     * remove, without changing anything. It cannot determine whether the rest would then open.
      */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The id and segment sizes of a store, according to most of its intact headers. */
+/** The id and segment sizes of a store, according to the majority of its intact headers. */
 record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) {
     private static final int DEFAULT_BYTES = 64 << 20;
 

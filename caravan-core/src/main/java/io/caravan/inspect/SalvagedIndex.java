@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index of a damaged store, from the rest of its checkpoints and log. This replay continues if records do not fit
- * the ones before them, because those in between are lost.
+ * The index of a damaged store, rebuilt from the remains of its checkpoints and log. The replay continues if a record
+ * does not fit the record before it, because the records in between are lost.
  */
 final class SalvagedIndex implements RecordLayout.Visitor {
     private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();

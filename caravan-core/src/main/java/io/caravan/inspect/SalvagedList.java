@@ -50,12 +50,12 @@ final class SalvagedList {
         return next;
     }
 
-    /** Returns the number of known entries, the most that are visited. */
+    /** Returns the number of known entries, which is the maximum number of entries visited. */
     int count() {
         return count;
     }
 
-    /** Returns the bytes of the known values. */
+    /** Returns the total length of the known values, in bytes. */
     long bytes() {
         long bytes = 0;
         for (int i = 0; i < count; i++) {

@@ -23,14 +23,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies all intact data of a damaged store to a new one, without writing to the damaged one.
+ * Copies all intact data of a damaged store to a new one, without writing to the damaged store.
  *
  * <p>It builds the index, taking each partition from the newest checkpoint in which it is intact, and replays every
  * valid frame of the log. Then it copies each entry that is where the index says and whose checksum is right.
  *
- * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier ones are
- * renumbered to close the gap, and this is reported. For example, if 5 of the values 3 to 9 is lost, 3 and 4 become 4
- * and 5.
+ * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier values are
+ * renumbered to close the gap, and this is reported. For example, if a list has the values 3 to 9 and value 5 is lost,
+ * the values 3 and 4 become 4 and 5.
  */
 public final class Salvager {
     private final Storage from;
@@ -236,7 +236,7 @@ public final class Salvager {
         });
     }
 
-    /** Reports lost entries that follow each other in a file together. */
+    /** Records a lost entry. Entries that follow each other in a file are reported together. */
     private void lostEntry(long id, long sequence) {
         lostEntries++;
         Loss before = pending;

@@ -39,7 +39,9 @@ public final class Verifier {
     /** Number of passes over an open store before a finding counts as a fault. */
     private static final int LOOKS = 8;
 
-    /** The pause before the second pass. It doubles before each later one, so that data in motion settles. */
+    /**
+     * The pause before the second pass. It doubles before each later pass, so that data that is being moved settles.
+     */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final VerifyReport.Progress progress;
@@ -72,7 +74,7 @@ public final class Verifier {
     /**
      * Verifies a store that another process has open, reading only. The log grows in the meantime, and data that is
      * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
-     * from the checkpoint that is newest by then. Only findings of every pass are faults.
+     * from the checkpoint that is newest by then. Only findings that every pass repeats are faults.
      *
      * @throws StoreIoException if files were removed in every pass before they were read
      */
@@ -155,8 +157,8 @@ public final class Verifier {
     }
 
     /**
-     * Recovers from one checkpoint. The log was fsynced up to the newest checkpoint's end before that was published, so
-     * every recovery must reach it.
+     * Recovers from one checkpoint. The log was fsynced up to the newest checkpoint's end before that checkpoint was
+     * published, so every recovery must reach it.
      */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {

@@ -25,7 +25,7 @@ public final class ArrayStorage implements Storage {
         this.name = name;
     }
 
-    /** The bytes of a file up to the last one written. The rest of the file is zeros. */
+    /** The bytes of a file up to the last byte written. The rest of the file is zeros. */
     private static final class Content implements MappedFile {
         private long size;
         private ByteBuffer bytes = ByteBuffer.allocate(0);

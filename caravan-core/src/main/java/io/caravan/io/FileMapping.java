@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * then a deleted file keeps its disk space.
  *
  * <p>From Java 22 on, a file is mapped into an arena of {@code java.lang.foreign}, and closing the arena unmaps it.
- * This uses reflection, because the class is compiled for Java 17. Earlier versions use {@code
- * sun.misc.Unsafe.invokeCleaner}, which causes warnings in later ones. If neither is available, the garbage collector
- * unmaps the file.
+ * This uses reflection, because the class is compiled for Java 17. On earlier versions, the class uses {@code
+ * sun.misc.Unsafe.invokeCleaner}, which causes warnings on later versions. If neither is available, the garbage
+ * collector unmaps the file.
  */
 final class FileMapping implements MappedFile {
     private static final Logger LOG = LoggerFactory.getLogger(FileMapping.class);

@@ -40,7 +40,7 @@ public final class FileStorage implements Storage {
 
     /**
      * Opens and locks the directory. If it is missing, creates it with its parents. Afterwards its entry in the parent
-     * directory is durable, regardless of who created it, unless this user may not read the parent.
+     * directory is durable, regardless of who created it, unless the parent cannot be read.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException if its store is already open

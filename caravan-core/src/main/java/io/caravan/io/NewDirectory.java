@@ -32,9 +32,9 @@ public final class NewDirectory implements AutoCloseable {
     /**
      * Begins a directory.
      *
-     * @param name must not exist, or be empty
-     * @param ours whether a file or directory may be left over from an interrupted attempt, and so be deleted; receives
-     *     its path in the new directory, with slashes
+     * @param name the directory, which must not exist or must be empty
+     * @param ours returns whether a file or directory may be left over from an interrupted attempt, and so may be
+     *     deleted; receives its path in the new directory, with slashes
      * @throws StoreDirectoryException if the directory exists and is not empty
      * @throws io.caravan.StoreLockedException if another attempt for this name is in progress
      */

@@ -23,12 +23,12 @@ public interface Storage extends AutoCloseable {
     List<String> list() throws IOException;
 
     /**
-     * Creates a file of this size, or replaces the one with the same name. Fills it with zeros, so that its space is
+     * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
      * allocated on the disk, and fsyncs them. If the disk has no space for it, removes the file again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 
-    /** Returns the approximate bytes of disk space that this process could still use. */
+    /** Returns the approximate number of bytes of disk space that this process could still use. */
     long usableBytes() throws IOException;
 
     /** Opens an existing file. */
@@ -43,8 +43,8 @@ public interface Storage extends AutoCloseable {
     void forceDirectory() throws IOException;
 
     /**
-     * Returns the operating system's id of the time since it started. Data that was written under an earlier id without
-     * an fsync is either lost or on the disk.
+     * Returns the operating system's id of the current boot. Data that was written under an earlier id without an fsync
+     * is either lost or on the disk.
      */
     UUID bootId() throws IOException;
 

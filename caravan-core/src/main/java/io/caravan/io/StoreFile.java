@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 /** An open file. Several threads may read and write at different positions concurrently. */
 public interface StoreFile extends AutoCloseable {
     /**
-     * The size of the writes that should fill a file. Linux caches a file in units as large as the writes that created
-     * them, and fsyncs entire units. With units of 4 MiB, an fsync of one block took 1.5 times as long as with this
-     * size. With smaller units, large frames are written at half the speed.
+     * The size of the writes with which a file should be filled. Linux caches a file in units as large as the writes
+     * that created them, and fsyncs entire units. With units of 4 MiB, an fsync of one block took 1.5 times as long as
+     * with this size. With smaller units, large frames are written at half the speed.
      */
     int CACHED_TOGETHER_BYTES = 64 << 10;
 

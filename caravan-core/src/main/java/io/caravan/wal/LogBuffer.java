@@ -62,7 +62,9 @@ public final class LogBuffer {
         return end - FrameLayout.HEADER_BYTES;
     }
 
-    /** Reserves the next bytes for a record, which {@link #fits}. Returns its index in {@link #memory()}. */
+    /**
+     * Reserves the next bytes for a record, which must {@linkplain #fits fit}. Returns its index in {@link #memory()}.
+     */
     public int add(int bytes) {
         int at = end;
         end += bytes;

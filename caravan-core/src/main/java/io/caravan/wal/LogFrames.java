@@ -10,11 +10,11 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the frames of an intact or damaged log: the one at a position, the one that follows another, or the next valid
- * one. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window of the
- * log in memory, as large as its read-ahead or the largest frame so far.
+ * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another, or the next
+ * valid frame. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window
+ * of the log in memory, as large as its read-ahead or the largest frame so far.
  *
- * <p>For one thread.
+ * <p>Not thread-safe.
  */
 public final class LogFrames {
     /** Stands for a position that does not exist. */
@@ -94,8 +94,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the position of the frame that follows another: right after it, or first in the next segment. Otherwise
-     * returns {@link #NOWHERE}.
+     * Returns the position of the frame that follows another, right after it or first in the next segment; {@link
+     * #NOWHERE} if none does.
      */
     public long following(long position, Link previous) throws IOException {
         if (followsAt(position, previous)) {
@@ -106,8 +106,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the position of the valid frame here or first in the next segment, whichever frame it follows. Otherwise
-     * returns {@link #NOWHERE}.
+     * Returns the position of the valid frame here or first in the next segment, regardless of which frame it follows;
+     * {@link #NOWHERE} if there is none.
      */
     long firstFrom(long position) throws IOException {
         if (validAt(position)) {
@@ -127,10 +127,10 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the first valid frame of a segment from a position, after any invalid bytes. Otherwise returns
-     * {@link #NOWHERE}.
+     * Returns the position of the first valid frame of a segment at or after a position, past any invalid bytes; {@link
+     * #NOWHERE} if there is none.
      *
-     * @param term the minimum term; frames of a lower one are skipped, because they were cut off once
+     * @param term the minimum term; frames of a lower term are skipped, because they were cut off once
      */
     public long firstValid(long segment, long from, int term, PassedBlocks blocks) throws IOException {
         long end = geometry.startOf(segment + 1);
@@ -144,12 +144,12 @@ public final class LogFrames {
         return NOWHERE;
     }
 
-    /** Returns the position of the first frame in the segment after a position's. */
+    /** Returns the position of the first frame in the segment after the segment of a position. */
     public long firstBehind(long lsn) {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** Returns the link by which the next frame names the one read last. */
+    /** Returns the link by which the next frame names the frame read last. */
     public Link linkOf(long lsn) {
         return FrameLayout.link(window, at(lsn));
     }
@@ -160,7 +160,10 @@ public final class LogFrames {
                 lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
     }
 
-    /** Returns the payload bytes that a frame here has by its header, if that is right and they exist; otherwise 0. */
+    /**
+     * Returns the number of payload bytes that the frame header here claims, if the header is right and the bytes
+     * exist; otherwise 0.
+     */
     int claimedBytesAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), storeId, lsn))
@@ -168,7 +171,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the number of header fields that match the expected frame: most for a damaged one, few for other data.
+     * Returns the number of header fields that match the expected frame: most of them for a damaged frame, few for
+     * other data.
      */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)

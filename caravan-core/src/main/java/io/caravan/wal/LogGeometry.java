@@ -5,7 +5,7 @@ import io.caravan.format.FrameLayout;
 
 /**
  * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n holds the positions
- * from n times its size, and its first block is the file header.
+ * from n times the segment size, and its first block is the file header.
  */
 public record LogGeometry(int segmentBytes) {
     private static final int FRONT_SHARE = 16;
@@ -27,7 +27,7 @@ public record LogGeometry(int segmentBytes) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
     }
 
-    /** Returns the bytes at a segment's start that appends may use although no segment after it is ready. */
+    /** Returns the number of bytes at a segment's start that appends may use even if no later segment is ready. */
     public int frontBytes() {
         return segmentBytes / FRONT_SHARE;
     }
@@ -45,14 +45,14 @@ public record LogGeometry(int segmentBytes) {
         return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
     }
 
-    /** Returns the bytes from a position to its segment's end. */
+    /** Returns the number of bytes from a position to its segment's end. */
     public int remaining(long lsn) {
         return segmentBytes - offsetOf(lsn);
     }
 
     /**
-     * Returns the position of the frame after one that ends here: the next block, or the next segment if this one is
-     * full.
+     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this one
+     * is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

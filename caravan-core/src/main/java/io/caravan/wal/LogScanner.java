@@ -16,17 +16,17 @@ import org.jspecify.annotations.Nullable;
  * Visits the log's frames in order and finds its end. Refuses a damaged log.
  *
  * <p>Frames follow each other block by block or, where the next one did not fit, at the start of the next segment. Each
- * frame names the one before it.
+ * frame names its predecessor.
  *
- * <p>The torn-tail rule: if no valid frame follows, the bytes are a torn tail only if no valid frame of this log exists
- * anywhere after them. A torn tail is a frame that a crash cut off, or nothing at all. If a valid frame exists after
- * them, a complete frame has been damaged. Opening would lose the frames that followed it, and is refused, with two
- * exceptions:
+ * <p>The torn-tail rule: if no valid frame follows the last one, the bytes after it are a torn tail only if no valid
+ * frame of this log exists anywhere after them. A torn tail is a frame that a crash cut off, or nothing at all. If a
+ * valid frame exists after them, a complete frame has been damaged. Opening the log would lose the frames after it, and
+ * is refused, with two exceptions:
  * <ul>
- *   <li>None of the later frames records that the frames before it were fsynced. Then a power failure took a frame
- *     written after the last fsync, and the log ends before it.
- *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends there, because its
- *     group has the frames that followed.
+ *   <li>None of the later frames records that the frames before it were fsynced. Then a power failure has removed a
+ *       frame written after the last fsync, and the log ends before it.
+ *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends there, because the
+ *       replica's group has the later frames.
  * </ul>
  */
 public final class LogScanner {
@@ -62,15 +62,19 @@ public final class LogScanner {
         }
     }
 
-    /** The valid frames after the log's end that are not older than its last one, and the highest term of all. */
+    /**
+     * The valid frames after the log's end that are not older than its last frame, and the highest term of all these
+     * frames.
+     */
     private static final class Behind {
         final List<Long> valid = new ArrayList<>();
         int term;
     }
 
     /**
-     * Torn frames may follow each other in a segment, but not overlap. If they claim more bytes than this many segments
-     * have, they cannot be genuine, and checking them would sum the same bytes again and again.
+     * The maximum size, in segments, that torn frames may claim. Torn frames may follow each other in a segment, but do
+     * not overlap. Frames that claim more cannot be genuine, and checking them would sum the same bytes again and
+     * again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -100,8 +104,8 @@ public final class LogScanner {
      * @param end the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
      *     have taken any frame. If it is empty, the frames themselves record this
-     * @throws CorruptStoreException if a damaged frame that was fsynced has valid ones after it, or the log ends before
-     *     {@code end}
+     * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
+     *     before {@code end}
      */
     public End scan(long start, Link previous, long end, OptionalLong forced, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
@@ -130,10 +134,10 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame up to a position that the log is known to reach. It may be written after that position.
+     * Visits every frame up to a position that the log is known to reach. The log may be written after that position.
      *
      * @return the number of frames
-     * @throws CorruptStoreException if one of them is damaged
+     * @throws CorruptStoreException if one of these frames is damaged
      */
     public long scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, reached, visitor);
@@ -217,8 +221,8 @@ public final class LogScanner {
     }
 
     /**
-     * Returns the position of the frame that should follow. That is the start of the next segment if it lies before the
-     * known position and has more matching fields.
+     * Returns the position of the missing frame. That is the start of the next segment if it lies before the known
+     * position and has more matching header fields.
      */
     private long damagedFrame(End found, long known) throws IOException {
         long position = found.position();

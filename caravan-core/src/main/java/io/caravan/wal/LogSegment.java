@@ -33,7 +33,7 @@ final class LogSegment {
         return file;
     }
 
-    /** Adds bytes to a buffer. Returns false if the segment is closed. */
+    /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
     boolean copy(int offset, ByteBuffer target, int bytes) {
         long stamp = readers.tryReadLock();
         if (stamp == 0) {

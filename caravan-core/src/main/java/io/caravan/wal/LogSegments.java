@@ -90,7 +90,7 @@ public final class LogSegments implements AutoCloseable {
         return found.file();
     }
 
-    /** Adds log bytes from a position to a buffer. Returns false if the log no longer has them. */
+    /** Copies log bytes, starting at a position, to a buffer. Returns false if the log no longer has them. */
     public boolean copy(long lsn, ByteBuffer target, int bytes) {
         long number = geometry.segmentOf(lsn);
         LogSegment last = lastRead;
@@ -122,7 +122,7 @@ public final class LogSegments implements AutoCloseable {
         return files.lastKey();
     }
 
-    /** Returns the numbers of the open segments from this one, ascending, possibly with gaps. */
+    /** Returns the numbers of the open segments starting with this one, in ascending order, possibly with gaps. */
     public List<Long> from(long segment) {
         return List.copyOf(files.tailMap(segment).keySet());
     }
@@ -148,8 +148,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Renames the oldest segment, which no checkpoint needs, to be the one after the last. May be called again after a
-     * failure.
+     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last. May be called again
+     * after a failure.
      */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
@@ -192,10 +192,10 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Makes the log durable up to its end, as it was read. A killed process may have left frames in the page cache. If
-     * one of its fsyncs had failed, a second fsync would not report that (Rebello et al., "Can Applications Recover
-     * from fsync Failures?", ATC 2020). Frames that it did not record as fsynced are therefore written again, byte for
-     * byte. None of them was acknowledged as fsynced.
+     * Makes the log durable up to its end, exactly as it was read. A killed process may have left frames in the page
+     * cache. If one of its fsyncs had failed, a second fsync would not report that (Rebello et al., "Can Applications
+     * Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore written again,
+     * byte for byte. None of them was acknowledged as fsynced.
      *
      * @param start the first position of the log that is needed
      * @throws IOException if the disk fails, or the frames have changed since they were read
@@ -212,7 +212,9 @@ public final class LogSegments implements AutoCloseable {
         opened.put(end.position());
     }
 
-    /** Writes the frames from a position again, from the checked bytes: another read may no longer return them. */
+    /**
+     * Writes the frames from a position again, from the checked bytes, because another read may no longer return them.
+     */
     private void writeAgain(long from, LogScanner.End end) throws IOException {
         LogFrames frames = new LogFrames(
                 geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.READ_AHEAD_BYTES);
@@ -245,7 +247,7 @@ public final class LogSegments implements AutoCloseable {
         return FrameLayout.link(header(lsn), 0);
     }
 
-    /** Returns the LSN of the frame before the one at this position. */
+    /** Returns the LSN of the frame that precedes the frame at this position. */
     public long previousLsn(long lsn) throws IOException {
         return header(lsn).getLong(FrameLayout.PREVIOUS_LSN);
     }

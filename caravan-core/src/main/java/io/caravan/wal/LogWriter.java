@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Writes and fsyncs frames. Used by one flush at a time, except where a method says otherwise.
  *
  * <p>A frame is one positional write at its LSN, from the start of a block, so a block is written only once. An fsync
- * covers every segment written since the last one.
+ * covers every segment written since the last fsync.
  */
 public final class LogWriter {
     private static final long NONE = -1;
@@ -40,9 +40,10 @@ public final class LogWriter {
     }
 
     /**
-     * Completes a frame that follows the one written last. Returns its bytes up to the end of its last block.
+     * Completes a frame that follows the frame written last. Returns its bytes up to the end of its last block.
      *
-     * @param alone whether no other node has the frames; only then the frame records whether all before it are fsynced
+     * @param alone whether no other node has the frames; only then does the frame record whether all earlier frames are
+     *     fsynced
      */
     public ByteBuffer seal(LogBuffer frame, boolean alone) {
         if (!frame.filled()) {
@@ -91,14 +92,14 @@ public final class LogWriter {
     }
 
     /**
-     * Records that an fsync of the log's files failed, in this or another thread. Frames that this writer has not
-     * fsynced may never reach the disk, so its later fsyncs fail with the same error. On any thread.
+     * Records that an fsync of the log's files failed, on this or another thread. Frames that this writer has not
+     * fsynced may never reach the disk, so its later fsyncs fail with the same error. May be called on any thread.
      */
     public void forceFailed(IOException failure) {
         forceFailure = failure;
     }
 
-    /** Throws the error of a failed fsync of the log, if any. On any thread. */
+    /** Throws the error of a failed fsync of the log, if any. May be called on any thread. */
     public void requireForcesWork() throws IOException {
         IOException failure = forceFailure;
         if (failure != null) {
@@ -106,7 +107,7 @@ public final class LogWriter {
         }
     }
 
-    /** Whether an fsync of the log has failed. On any thread. */
+    /** Whether an fsync of the log has failed. May be called on any thread. */
     public boolean forceHasFailed() {
         return forceFailure != null;
     }
