@@ -64,6 +64,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     private long transfers;
 
+    /** Used by the budget's timer. */
+    private boolean condemned;
+
     // Guarded by this.
     private long replyBytes;
     private long pushedBytes;
@@ -343,6 +346,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** Whether it holds replies of which the client has received nothing since the given time. */
     synchronized boolean stalledSince(long nanos) {
         return replyBytes > 0 && repliesChangedNanos - nanos <= 0;
+    }
+
+    /** Marks the connection as one that will be closed. Returns false if it was marked before. For the budget's timer. */
+    boolean condemn() {
+        boolean first = !condemned;
+        condemned = true;
+        return first;
     }
 
     /** Ends the connection: its client is idle while others wait for the memory that its requests hold. */

@@ -121,9 +121,13 @@ final class MemoryBudget {
         return held < limit && held - added >= limit;
     }
 
-    private synchronized void wake(Collection<ConnectionMemory> waiting) {
-        List<ConnectionMemory> all = List.copyOf(waiting);
-        waiting.clear();
+    /** Wakes connections without the lock, because others wait for it. */
+    private void wake(Collection<ConnectionMemory> waiting) {
+        List<ConnectionMemory> all;
+        synchronized (this) {
+            all = List.copyOf(waiting);
+            waiting.clear();
+        }
         all.forEach(ConnectionMemory::wake);
     }
 
@@ -191,14 +195,20 @@ final class MemoryBudget {
         }
     }
 
-    private synchronized void updateSpent() {
-        if (replyBytes.get() >= limits.totalAnswerBytes()) {
-            spent = true;
-            watch();
+    private void updateSpent() {
+        boolean freed;
+        synchronized (this) {
+            if (replyBytes.get() >= limits.totalAnswerBytes()) {
+                spent = true;
+                watch();
+            }
+            // Bytes may have been released before the budget was known to be spent.
+            freed = spent && replyBytes.get() <= repliesFreeBytes;
+            if (freed) {
+                spent = false;
+            }
         }
-        // Bytes may have been released before the budget was known to be spent.
-        if (spent && replyBytes.get() <= repliesFreeBytes) {
-            spent = false;
+        if (freed) {
             wake(answerers);
         }
     }
@@ -293,8 +303,11 @@ final class MemoryBudget {
         while (left > 0 && greatest.hasNext()) {
             Holder next = greatest.next();
             left -= next.bytes();
-            closed.increment();
-            close.accept(next.connection());
+            // The end of a connection may take longer than the time between two looks.
+            if (next.connection().condemn()) {
+                closed.increment();
+                close.accept(next.connection());
+            }
         }
     }
 }

@@ -97,7 +97,7 @@ final class EventStream extends LiveRead {
             if (some || first || closed) {
                 putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
             }
-            exchange.loop().execute(() -> write(events, atTail, closed || last));
+            exchange.onLoop(events, () -> write(events, atTail, closed || last));
         } catch (Throwable problem) {
             events.release();
             throw problem;

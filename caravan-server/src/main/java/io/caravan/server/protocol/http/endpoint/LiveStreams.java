@@ -80,7 +80,7 @@ final class LiveStreams extends LiveRead {
                 some.get(looked++).putEvents(events);
             }
             int done = looked;
-            exchange.loop().execute(() -> tell(events, some.subList(0, done), some.subList(done, some.size())));
+            exchange.onLoop(events, () -> tell(events, some.subList(0, done), some.subList(done, some.size())));
         } catch (Throwable broken) {
             events.release();
             throw broken;

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,9 @@ final class BlockingPop implements Reading {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
+    /** Whether a check has been caused that has not begun. */
+    private final AtomicBoolean woken = new AtomicBoolean();
+
     private final ChangeWait wait;
 
     private long placesBytes;
@@ -218,9 +222,14 @@ final class BlockingPop implements Reading {
         return info != null && info.count() > 0;
     }
 
-    /** Causes another check, on any thread. */
+    /** Causes another check, on any thread; one for all calls before it. */
     private void wake() {
-        loop.execute(() -> wait.changed(first()));
+        if (woken.compareAndSet(false, true)) {
+            loop.execute(() -> {
+                woken.set(false);
+                wait.changed(first());
+            });
+        }
     }
 
     private void startTurn() {

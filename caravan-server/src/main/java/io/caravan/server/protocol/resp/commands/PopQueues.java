@@ -2,12 +2,12 @@ package io.caravan.server.protocol.resp.commands;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.codec.CommandException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +51,9 @@ final class PopQueues {
         return queue == null ? null : queue.iterator().next();
     }
 
-    /** Removes the waiter from the queues that it is in, and wakes the next waiters. */
+    /** Removes the waiter from the queues that it is in, and wakes each of the next waiters once. */
     void leave(Collection<DocumentName> names, Runnable waiter) {
-        List<Runnable> next = new ArrayList<>();
+        Set<Runnable> next = new LinkedHashSet<>();
         synchronized (this) {
             for (DocumentName name : names) {
                 boolean wasFirst = first(name) == waiter;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -27,5 +28,18 @@ class PopQueuesTest {
         assertThat(queues.places()).isZero();
         queues.join(one, another);
         assertThat(queues.first(one, another)).isEqualTo(one);
+    }
+
+    /** Otherwise a client that leaves many names would have the next one look at all of them, once for each. */
+    @Test
+    void theNextWaiterOfSeveralNamesIsWokenOnce() {
+        PopQueues queues = new PopQueues();
+        List<DocumentName> names = List.of(DocumentName.of("a"), DocumentName.of("b"), DocumentName.of("c"));
+        AtomicInteger woken = new AtomicInteger();
+        Runnable first = () -> {};
+        queues.join(names, first);
+        queues.join(names, woken::incrementAndGet);
+        queues.leave(names, first);
+        assertThat(woken.get()).isOne();
     }
 }
