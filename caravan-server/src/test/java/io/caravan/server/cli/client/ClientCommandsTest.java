@@ -152,7 +152,7 @@ class ClientCommandsTest {
     void anEmptyInputAppendsNothingAndAnEmptyFileAnEmptyValue() throws IOException {
         CommandRun empty = run("append", "d");
         assertThat(empty.err())
-                .startsWith("the standard input is empty, so nothing is appended; give an empty value as ''");
+                .startsWith("caravan: the standard input is empty, so nothing is appended; give an empty value as ''");
         assertThat(empty.exitCode()).isEqualTo(2);
         fails(3, "there is no document 'd'", "stat", "d");
         String file = Files.createFile(directory.resolve("empty")).toString();
