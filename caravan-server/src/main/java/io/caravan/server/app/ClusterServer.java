@@ -27,19 +27,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node of a cluster. While it leads, a {@link Server} serves the group's store; while it follows, another one on the
- * same addresses redirects clients to the leader. A role change stops one, starts the other, and closes all
- * connections: clients reconnect, and query for the leader.
+ * A node of a cluster. While the node leads, a {@link Server} serves the group's store; while it follows, another
+ * {@link Server} on the same addresses redirects clients to the leader. When the role changes, the node stops one
+ * server, starts the other, and closes all connections, so that clients reconnect and look up the leader.
  */
 public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
 
     /**
-     * The time for clients to receive their replies when their node no longer leads. By then, every request fails fast.
+     * The time that clients get to receive their replies after this node has lost leadership. From then on, every
+     * request fails fast.
      */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** The silence of a follower after which it is logged. */
+    /** The time without a response from a follower after which the leader logs its silence. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private static final long LOOK_SECONDS = 1;
@@ -50,7 +51,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private final List<Setting> settings;
     private final Cluster cluster;
     private final @Nullable Path backupDirectory;
-    /** Nodes that do not respond. Used by the thread in {@link #awaitFailure}. */
+    /** Nodes that do not respond. Used only by the thread in {@link #awaitFailure}. */
     private final Set<String> silent = new HashSet<>();
 
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
@@ -128,15 +129,15 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         guarded(PATIENCE, Server::follow);
     }
 
-    /** The first action of a new server. */
+    /** The action that starts a new server in its role. */
     @FunctionalInterface
     private interface Role {
         void begin(Server server) throws IOException, LostException;
     }
 
     /**
-     * Starts a role, and ends a node that cannot serve in it, for any reason: while this node is up, no other takes
-     * its place.
+     * Starts a role. If the node cannot serve in the role, for any reason, ends the node: while it is up, no other node
+     * takes its place.
      */
     private void guarded(Duration patience, Role role) {
         try {
@@ -193,7 +194,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Pauses before a retry; releases the lock for {@link #close}. */
+    /** Pauses before a retry. Releases the lock during the pause, so that {@link #close} can acquire it. */
     private void pause() {
         try {
             wait(RETRY_MILLIS);
@@ -205,7 +206,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     /**
      * Waits until the node no longer participates, cannot serve in its role, or leads with a failed store. The caller
-     * must then restart it; another node takes over in the meantime.
+     * must then restart the node; another node takes over in the meantime.
      */
     public void awaitFailure() {
         Server broken = null;
@@ -271,13 +272,16 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         return closing || member != null && member.takesPart();
     }
 
-    /** Stops serving, and leaves: if this node leads, another one takes over. */
+    /** Stops serving, and leaves the group; if this node leads, another node takes over. */
     @Override
     public void close() throws IOException {
         stop(PATIENCE, PATIENCE);
     }
 
-    /** The same as {@link Server#stop}; then transfers leadership, if this node has it, and leaves the group. */
+    /**
+     * Stops the server as {@link Server#stop} does; then transfers leadership, if this node has it, and leaves the
+     * group.
+     */
     public void stop(Duration connections, Duration all) throws IOException {
         boolean led;
         GroupMember leaving;

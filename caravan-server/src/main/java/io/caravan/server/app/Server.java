@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves the documents of a store, which its caller still owns and closes after the server. */
+/** Serves the documents of a store. The caller owns the store, and closes it after the server. */
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
@@ -63,7 +63,7 @@ public final class Server implements AutoCloseable {
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable Backups backups;
     private @Nullable DocumentService documents;
-    /** The store of a follower, which serves no documents. */
+    /** The empty store that a follower uses instead of the group's store; null on any other server. */
     private @Nullable ListStore empty;
 
     private @Nullable Archiver archiver;
@@ -79,7 +79,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * The same, with settings and a cluster.
+     * Starts to listen as {@link #Server(ServerConfig)} does, with settings and a cluster.
      *
      * @param settings the settings that operators can read
      * @param cluster the cluster of this server; null if it runs alone
@@ -125,7 +125,7 @@ public final class Server implements AutoCloseable {
         return server;
     }
 
-    /** The same as {@link #serve(ListStore, Backups)}, without backups. */
+    /** Serves a store as {@link #serve(ListStore, Backups)} does, without backups. */
     public void serve(ListStore store) throws IOException {
         serve(store, Backups.none());
     }
@@ -294,9 +294,9 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Accepts no more requests, replies to those already accepted, and closes the connections, those of slow clients at
-     * the latest when their time is over. Abandons a backup in progress. Then archives changed documents, if
-     * configured.
+     * Accepts no more requests, replies to those already accepted, and closes the connections; those of slow clients
+     * are closed at the latest when the time limit expires. Abandons a backup in progress. Then archives changed
+     * documents, if configured.
      *
      * @param connections the time limit for clients
      * @param all the time limit for clients and archive together
@@ -308,7 +308,8 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * The first part of {@link #stop}: afterwards no connections exist, and other servers can listen on the addresses.
+     * Performs the first part of {@link #stop}: afterwards no connections exist, and other servers can listen on the
+     * addresses.
      */
     void drain(Duration connections) {
         if (backups != null) {
@@ -320,7 +321,7 @@ public final class Server implements AutoCloseable {
         network.drain(connections);
     }
 
-    /** The second part of {@link #stop}: afterwards the store is no longer in use. */
+    /** Performs the second part of {@link #stop}: afterwards the store is no longer in use. */
     void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
             archiver.finish(archive);

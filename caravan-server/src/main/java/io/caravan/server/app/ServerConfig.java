@@ -64,7 +64,7 @@ public record ServerConfig(
         return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
     }
 
-    /** Returns the default number of readers. Reads wait for the disk, so it may exceed the number of cores. */
+    /** Returns the default number of readers. Reads wait for the disk, so the number may exceed the number of cores. */
     public static int defaultReaders() {
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }

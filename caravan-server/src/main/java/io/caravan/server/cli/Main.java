@@ -62,7 +62,7 @@ public final class Main {
         System.exit(commandLine(System.getenv()).execute(args));
     }
 
-    /** Builds the complete command line; settings may also come from this environment. */
+    /** Builds the complete command line, whose settings may also come from this environment. */
     static CommandLine commandLine(Map<String, String> environment) {
         return commandLine(environment, Console.system());
     }
@@ -93,7 +93,7 @@ public final class Main {
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                // Over System.out, which swallows its errors, a writer would not detect them.
+                // A writer over System.out would not detect errors, because System.out swallows them.
                 .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
@@ -101,8 +101,9 @@ public final class Main {
     }
 
     /**
-     * Runs the last command and checks that its result was written. A writer records its errors until it is queried;
-     * other commands write to the console's stream, which throws. The messages of a running server are not a result.
+     * Runs the last command and checks that its result was written. A writer only records its errors, so they are
+     * queried; other commands write to the console's stream, which throws. The messages of a running server are not a
+     * result.
      */
     private static int run(CommandLine.ParseResult parsed) {
         int exitCode = new CommandLine.RunLast().execute(parsed);
@@ -127,7 +128,7 @@ public final class Main {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    /** Names the source of a value that is not on the command line. */
+    /** Returns the name of the source of a value that is not on the command line. */
     private static String source(ParameterException wrong, String[] args, Settings settings) {
         if (!(wrong.getArgSpec() instanceof OptionSpec option)
                 || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {
@@ -137,8 +138,8 @@ public final class Main {
     }
 
     /**
-     * Suggests the known command or option that is most similar to a mistyped one. For an option that would be a part of
-     * an address in other programs, names the options that set addresses.
+     * Suggests the known command or option that is most similar to a mistyped one. If other programs use the option for
+     * a part of an address, names the options that set addresses instead.
      */
     private static String suggestion(ParameterException wrong) {
         if (!(wrong instanceof UnmatchedArgumentException unknown)
@@ -166,12 +167,15 @@ public final class Main {
         return similar.isEmpty() ? "" : "; did you mean '" + similar.get(0) + "'?";
     }
 
-    /** Escapes a message, which may quote a document name or another argument with any characters. */
+    /** Escapes a message, which may quote a document name or another argument that contains any characters. */
     private static String printable(Exception problem) {
         return DocumentName.printable(String.valueOf(problem.getMessage()));
     }
 
-    /** Prints problems that a user can solve on one line; others are bugs, and keep their stack trace. */
+    /**
+     * Prints a problem on one line if a user can solve it; any other problem is a bug, and is printed with its stack
+     * trace.
+     */
     private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
             throws Exception {
         String message = printable(problem);

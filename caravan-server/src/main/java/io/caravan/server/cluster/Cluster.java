@@ -41,7 +41,7 @@ public final class Cluster {
      *
      * @param self the id of this node
      * @param tls for HTTP connections to other nodes; null if they do not use TLS
-     * @param strictReads whether this node, when it leads, confirms that before each read
+     * @param strictReads whether this node, as the leader, confirms its leadership before each read
      * @param clock measures how long the leader has been known
      */
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
@@ -67,7 +67,7 @@ public final class Cluster {
         follow(() -> started.leader().flatMap(group::described));
     }
 
-    /** Sets the source of the leader of this node's group. */
+    /** Sets the supplier of the leader of this node's group. */
     void follow(Supplier<Optional<ClusterHost>> leader) {
         heard = leader;
     }
@@ -85,7 +85,7 @@ public final class Cluster {
         others.forEach(OtherGroup::close);
     }
 
-    /** Sets whether this node has the store and serves it from now on. */
+    /** Sets whether this node, from now on, has the store open and serves it. */
     public void serving(boolean now) {
         serving = now;
     }
@@ -100,7 +100,7 @@ public final class Cluster {
         return groups;
     }
 
-    /** Returns the group that has a slot. */
+    /** Returns the group to which a slot belongs. */
     public GroupView group(int slot) {
         return own.slots().contains(slot)
                 ? own
@@ -115,7 +115,10 @@ public final class Cluster {
         return own.slots().contains(Slots.of(name));
     }
 
-    /** Returns the current members of the group, by id; those of the file while this node knows of none. */
+    /**
+     * Returns the current members of the group, sorted by id. While this node knows of none, returns the hosts in the
+     * cluster file.
+     */
     public List<ClusterHost> hosts() {
         GroupMember here = member;
         List<Host> known = here == null ? List.of() : here.hosts();
@@ -126,7 +129,7 @@ public final class Cluster {
         return hosts().stream().filter(host -> host.id().equals(id)).findFirst();
     }
 
-    /** Whether clients reach a node of the cluster over HTTP by this name. */
+    /** Whether this is the host name of the HTTP address of any node in the cluster. */
     public boolean hasHttpName(String name) {
         return groups.stream()
                 .flatMap(each -> each.hosts().stream())
@@ -146,7 +149,7 @@ public final class Cluster {
         return strictReads;
     }
 
-    /** The same as {@link GroupMember#confirmLeadership}; the call may block briefly. */
+    /** Confirms leadership as {@link GroupMember#confirmLeadership} does; the call may block briefly. */
     public CompletableFuture<Void> confirmLeadership() {
         try {
             return takingPart().confirmLeadership();
@@ -160,7 +163,10 @@ public final class Cluster {
         return serving;
     }
 
-    /** Returns the leader, as far as this node knows; empty during an election, and until a new leader serves here. */
+    /**
+     * Returns the leader, as far as this node knows. Empty during an election, and while this node has been elected but
+     * does not serve yet.
+     */
     public Optional<ClusterHost> leader() {
         return own.leader();
     }
@@ -172,7 +178,7 @@ public final class Cluster {
         return heard.get().filter(known -> !known.equals(self));
     }
 
-    /** Returns the current time of this view of the cluster. */
+    /** Returns the current time on the clock of this view. */
     public Instant now() {
         return clock.instant();
     }
@@ -203,13 +209,13 @@ public final class Cluster {
         return here == null ? 0 : here.keptEntries();
     }
 
-    /** Returns the progress of each node; empty before this one participates. */
+    /** Returns the progress of each node; empty before this node participates. */
     public List<Progress> progress() {
         GroupMember here = member;
         return here == null ? List.of() : here.progress();
     }
 
-    /** Returns the progress of a node, if this one knows it. */
+    /** Returns the progress of a node, if this node knows it. */
     public Optional<Progress> progress(ClusterHost host) {
         return progress().stream()
                 .filter(each -> each.host().id().equals(host.id()))
@@ -217,10 +223,10 @@ public final class Cluster {
     }
 
     /**
-     * Transfers leadership to another node. Waits until it leads.
+     * Transfers leadership to another node, and waits until that node leads.
      *
      * @throws IOException if leadership was not transferred
-     * @throws IllegalArgumentException if no such node exists, or it is this one
+     * @throws IllegalArgumentException if no such node exists, or it is this node
      */
     public void transfer(String host, Duration timeout) throws IOException {
         ClusterHost next = host(host)
@@ -241,7 +247,7 @@ public final class Cluster {
     }
 
     /**
-     * Adds a node that waits to join. Waits until it is a member, which takes as long as copying the store.
+     * Adds a node that waits to join. Waits until the node is a member, which takes as long as copying the store.
      *
      * @throws IOException if the change failed, or its outcome is unknown
      * @throws IllegalArgumentException if the cluster cannot make the change; nothing has changed
@@ -252,12 +258,12 @@ public final class Cluster {
         leader.add(host.member());
     }
 
-    /** Removes a node that was stopped; otherwise the same as {@link #add}. */
+    /** Removes a node that was stopped; in all other respects, works like {@link #add}. */
     public void remove(String host) throws IOException {
         leading().remove(host);
     }
 
-    /** Replaces a node that may be lost for good, in one step; otherwise the same as {@link #add}. */
+    /** Replaces a node, which may be lost permanently, in one step; in all other respects, works like {@link #add}. */
     public void replace(String host, ClusterHost by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);
@@ -305,7 +311,7 @@ public final class Cluster {
     }
 
     /**
-     * Keeps leadership away from this node, or ends that.
+     * Keeps leadership away from this node, or allows this node to lead again.
      *
      * @throws IOException if this node still leads, because no other node can
      */
@@ -322,7 +328,9 @@ public final class Cluster {
         return here != null && here.drained();
     }
 
-    /** Returns the minimum number of nodes that have a write when it is acknowledged, in addition to the leader. */
+    /**
+     * Returns the minimum number of nodes, in addition to the leader, that have stored a write when it is acknowledged.
+     */
     public int replicasOfAChange() {
         return hosts().size() / 2;
     }

@@ -11,7 +11,7 @@ import java.util.UUID;
 /**
  * The nodes that replicate the documents of some slots.
  *
- * @param id differs from that of every other group of any cluster
+ * @param id unique among the groups of all clusters
  * @param slots the slots of the group's documents
  * @param hosts all nodes of a new group; later the group itself records its members
  */
@@ -43,8 +43,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
     }
 
     /**
-     * The same as {@link #described(List)}; empty if neither the file nor the member itself contains its address for
-     * clients.
+     * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains its
+     * address for clients.
      */
     Optional<ClusterHost> described(Host member) {
         return hosts.stream()

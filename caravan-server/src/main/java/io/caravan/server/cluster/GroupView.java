@@ -81,7 +81,7 @@ public final class GroupView {
                         .orElse(self);
     }
 
-    /** Returns the nodes except one. */
+    /** Returns all nodes of the group except the given one. */
     public List<ClusterHost> hostsBesides(ClusterHost one) {
         return hosts().stream().filter(host -> !host.equals(one)).toList();
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Polls a group that does not include this node for its leader. Thread-safe. */
+/** Polls the nodes of a group to which this node does not belong, to learn which of them leads. Thread-safe. */
 final class OtherGroup implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OtherGroup.class);
     private static final long PERIOD_MILLIS = 500;
@@ -54,8 +54,8 @@ final class OtherGroup implements AutoCloseable {
     }
 
     /**
-     * Polls once. Does not throw: the scheduler would not run it again, and certificates that are being replaced can be
-     * read a moment later.
+     * Polls once. Does not throw, because the scheduler would then not run it again: certificates that are being
+     * replaced, for example, can be read a moment later.
      */
     void ask(LeaderLookup inquiry) {
         boolean led = false;

@@ -43,7 +43,10 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         return new SlotRange(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
     }
 
-    /** Returns the slots of a group if all slots are divided into this number of groups, as by {@link Slots#group}. */
+    /**
+     * Returns the slots of a group if all slots are divided into this number of groups as {@link Slots#group} divides
+     * them.
+     */
     public static SlotRange ofGroup(int group, int groups) {
         return new SlotRange(firstOf(group, groups), firstOf(group + 1, groups) - 1);
     }

@@ -45,7 +45,7 @@ public final class PropertiesFile {
         return once.values;
     }
 
-    /** Properties that reject a second value, which others would accept silently. */
+    /** Properties that reject a second value for a name, which {@link Properties} would accept silently. */
     private static final class Once extends Properties {
         private static final long serialVersionUID = 1L;
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes, times, numbers, and flush policies as written by people. */
+/** Converts options whose values are sizes, times, numbers, or flush policies. */
 public final class Quantities {
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]{1,10})\\s*([a-z]*)");
     private static final Map<String, Long> BYTES = Map.of(
@@ -53,7 +53,7 @@ public final class Quantities {
         return count;
     }
 
-    /** A number of threads: {@code auto}, which is 0, or from 1 to {@value #MAX_THREADS}. */
+    /** A number of threads: {@code auto}, which is converted to 0, or a number from 1 to {@value #MAX_THREADS}. */
     public static final class Threads implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -61,7 +61,9 @@ public final class Quantities {
         }
     }
 
-    /** A number of connections: {@code auto}, which is 0, or from 1 to {@value #MAX_CONNECTIONS}. */
+    /**
+     * A number of connections: {@code auto}, which is converted to 0, or a number from 1 to {@value #MAX_CONNECTIONS}.
+     */
     public static final class Connections implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -77,7 +79,7 @@ public final class Quantities {
         }
     }
 
-    /** The same as {@link Time}, or {@code off}, which is zero. */
+    /** A {@link Time}, or {@code off}, which is converted to zero. */
     public static final class TimeOrOff implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -85,7 +87,7 @@ public final class Quantities {
         }
     }
 
-    /** The same as {@link TimeOrOff}, or {@code auto}, which is null. */
+    /** A {@link TimeOrOff}, or {@code auto}, which is converted to null. */
     public static final class TimeOffOrAuto implements ITypeConverter<Duration> {
         @Override
         @SuppressWarnings("NullAway") // picocli accepts null as a value
@@ -94,7 +96,7 @@ public final class Quantities {
         }
     }
 
-    /** The same as {@link Bytes}, or {@code auto}, which is 0. */
+    /** A number of {@link Bytes}, or {@code auto}, which is converted to 0. */
     public static final class BytesOrAuto implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
@@ -110,7 +112,7 @@ public final class Quantities {
         }
     }
 
-    /** {@code immediate}, {@code adaptive}, or a delay such as {@code 2ms}. */
+    /** A flush policy: {@code immediate}, {@code adaptive}, or a delay such as {@code 2ms}. */
     public static final class Policy implements ITypeConverter<FlushPolicy> {
         @Override
         public FlushPolicy convert(String text) {

@@ -58,7 +58,7 @@ public final class Settings implements IDefaultValueProvider {
         return NOT_IN_FILE.contains(option.longestName());
     }
 
-    /** Describes the source of an option's value that is not set on the command line. */
+    /** Describes the source of the value of an option that is not set on the command line. */
     public String source(OptionSpec option) {
         if (environment.containsKey(variable(option))) {
             return "environment " + variable(option);
@@ -109,7 +109,7 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** Returns the candidates that differ from the word by so few edits that it may be mistyped, the nearest first. */
+    /** Returns the candidates of which the word may be a misspelling, the nearest first. */
     public static List<String> similar(String word, Collection<String> candidates) {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;

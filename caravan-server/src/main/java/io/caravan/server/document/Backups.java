@@ -86,8 +86,8 @@ public final class Backups implements AutoCloseable {
         }
 
         /**
-         * Makes the copy, and records the result first: a caller that is notified of it may start the next backup at
-         * once.
+         * Makes the copy. Records the result before the caller is notified of it, because the caller may then start the
+         * next backup at once.
          */
         Made make() {
             long start = System.nanoTime();
@@ -160,7 +160,7 @@ public final class Backups implements AutoCloseable {
     /**
      * Starts a backup.
      *
-     * @param name of its directory
+     * @param name the name of the backup's directory
      * @param outcome notified on the backup's thread
      * @throws IllegalArgumentException when the name is not allowed for a backup
      * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_UNDER_WAY}, {@code BACKUP_EXISTS}; the message says

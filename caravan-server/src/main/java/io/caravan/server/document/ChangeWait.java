@@ -16,8 +16,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's wait for changes of documents. It checks them one check at a time, and again after each change, until it
- * expires or is closed. It observes a document before it checks it, so that it misses no change.
+ * A client's wait for changes of documents. It checks the documents, one check at a time, and again after each change,
+ * until the wait expires or is closed. It begins to observe a document before it checks the document, so that it misses
+ * no change.
  *
  * <p>Used only on one event loop. Between checks it is only a timer and an entry in the list of waiting readers.
  */
@@ -43,7 +44,7 @@ public final class ChangeWait {
     /**
      * Creates a wait that has not begun.
      *
-     * @param most maximum number of documents of one check; the others come next
+     * @param most maximum number of documents of one check; the next check includes the others
      * @param observe {@link DocumentService#onChange}
      * @param check begins a check of these documents, or, without documents, the last check; calls {@link #checked} or
      *     {@link #close} when it is done
@@ -75,13 +76,16 @@ public final class ChangeWait {
         checked(names);
     }
 
-    /** Checks these documents, after the current check. */
+    /** Schedules a check of these documents. The check starts when the check in progress, if any, has ended. */
     public void changed(Collection<DocumentName> names) {
         changed.addAll(names);
         checkIfDue();
     }
 
-    /** Ends a check; the next one follows immediately for these documents, or else after the next change. */
+    /**
+     * Ends a check. The next check follows immediately if there are documents to check again; otherwise, after the next
+     * change.
+     */
     public void checked(Collection<DocumentName> again) {
         checking = false;
         changed(again);
@@ -96,7 +100,7 @@ public final class ChangeWait {
         }
     }
 
-    /** Ends the wait with a last check, after the current one. */
+    /** Ends the wait with a last check, which follows the check in progress, if any. */
     public void expire() {
         if (stage == Stage.WAITING) {
             stage = Stage.EXPIRED;

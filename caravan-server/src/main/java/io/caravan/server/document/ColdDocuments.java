@@ -3,19 +3,19 @@ package io.caravan.server.document;
 import io.caravan.catalog.DocumentName;
 
 /**
- * Documents that are not in the store but may be in an archive. {@link DocumentService} checks before it reports that a
- * document does not exist, and before it creates one.
+ * Documents that are not in the store but may be in an archive. {@link DocumentService} checks these documents before
+ * it reports that a document does not exist, and before it creates one.
  */
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may have a document that the store does not. Fast; may be called on any thread. False for one
-     * that was deleted here, even if the deletion is not archived yet.
+     * Whether the archive may have a document that the store does not. Fast; may be called on any thread. False for a
+     * document that was deleted here, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
 
     /**
-     * Whether the document is being fetched; true until the last caller was notified. Fast; may be called on any
+     * Whether the document is being fetched; true until the last caller has been notified. Fast; may be called on any
      * thread.
      */
     boolean fetching(DocumentName name);
@@ -23,7 +23,7 @@ public interface ColdDocuments {
     /**
      * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
      * Callers for one document are notified in the order of their calls, on a thread that may wait; {@link #fetching}
-     * is true until the last one was. A failure is a failure of the archive.
+     * returns true until the last caller has been notified. A failure means that the archive failed.
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 

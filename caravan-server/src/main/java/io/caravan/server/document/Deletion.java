@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Encoded as a version (1) in one byte, the numbers in this order in 8 bytes each, big-endian, and the name.
  *
- * @param incarnation the one of the {@link ArchiveMark}
+ * @param incarnation the incarnation in the document's {@link ArchiveMark}
  * @param nextSequence the sequence that the document's next value would have had
  * @param deletedAtMillis time of the deletion, in milliseconds since 1970
  */

@@ -270,8 +270,8 @@ public final class DocumentAttributes {
     }
 
     /**
-     * Returns the document of another store of which this one is a copy; null if it is not a copy, or that is not
-     * known.
+     * Returns the document of another store of which this document is a copy; null if this is not a copy, or its origin
+     * is unknown.
      */
     public @Nullable Origin origin() {
         byte[] encoded = get(ORIGIN);
@@ -282,13 +282,16 @@ public final class DocumentAttributes {
         return origin == null ? of(raw.without(ORIGIN)) : with(ORIGIN, origin.encode());
     }
 
-    /** Returns the same copy, with values imported up to this sequence. */
+    /** Returns a copy of these attributes that records that the values before this sequence were imported. */
     DocumentAttributes withBrought(long nextSequence) {
         Origin origin = origin();
         return origin == null ? this : withOrigin(new Origin(origin.identity(), nextSequence));
     }
 
-    /** Returns the run of a move that has fenced the document and its target, or null if the document is not fenced. */
+    /**
+     * Returns the fence: the run of a move that has fenced the document, and its target. Null if the document is not
+     * fenced.
+     */
     @Nullable
     Fence fence() {
         byte[] encoded = get(FENCE);
@@ -356,7 +359,9 @@ public final class DocumentAttributes {
         return (int) hash.getValue();
     }
 
-    /** Returns the value of a key, or null. Searches nothing for documents without attributes, which most are. */
+    /**
+     * Returns the value of a key, or null. Does not search if the document has no attributes, which is the usual case.
+     */
     private byte @Nullable [] get(String key) {
         return isNone() ? null : raw.get(key);
     }

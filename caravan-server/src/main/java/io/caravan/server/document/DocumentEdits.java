@@ -79,7 +79,7 @@ public final class DocumentEdits {
         carried = true;
     }
 
-    /** See {@link #carry}. */
+    /** Whether {@link #carry} was called. */
     boolean carried() {
         return carried;
     }
@@ -126,7 +126,10 @@ public final class DocumentEdits {
         others.values().forEach(EditedDocument::accepted);
     }
 
-    /** The write needs a document that is not locked; it is repeated with that document also locked. */
+    /**
+     * Thrown when the write needs a document that is not locked; the write is repeated with that document locked as
+     * well.
+     */
     static final class MissingNameException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

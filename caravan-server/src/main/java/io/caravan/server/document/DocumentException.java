@@ -4,8 +4,8 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 
 /**
- * A write or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual}
- * help the client to continue; each reason documents which of them it sets, and the other is 0.
+ * Reports that the state of a document does not allow a write or a read. Nothing has changed. {@code expected} and
+ * {@code actual} help the client to continue; each reason documents which of them it sets, and the other is 0.
  */
 public class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;

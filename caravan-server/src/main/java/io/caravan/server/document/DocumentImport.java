@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Imports documents from other stores, with their original sequences. An import is one write, or several parts, until
- * the last of which the document is invisible. Each method is part of a write, and checks that the document it
- * continues is unchanged. If the client disconnects, its unfinished document stays invisible until another import of
- * the name begins, or the server restarts.
+ * Imports documents from other stores, with their original sequences. An import is one write or several parts; the
+ * document is invisible until the last part. Each method is part of a write, and checks that the document it continues
+ * is unchanged. If the client disconnects, the unfinished document stays invisible until another import of the name
+ * begins, or the server restarts.
  */
 public final class DocumentImport {
     /** Maximum first sequence: HTTP offsets have enough digits for all later appends. */

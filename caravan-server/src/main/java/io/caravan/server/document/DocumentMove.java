@@ -6,8 +6,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a document's move that take place at the server it leaves. The document is fenced, so that it cannot
- * change; once the other server has the complete document, a redirect replaces it. Each method is part of a write.
+ * The steps of a document's move that run on the server that the document leaves. The document is fenced, so that it
+ * cannot change; once the other server has the complete document, a redirect replaces it. Each method is part of a
+ * write.
  */
 public final class DocumentMove {
     private DocumentMove() {}

@@ -193,8 +193,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Checks again whether documents may be missing. A running store can only become complete: when its archive proves
-     * empty.
+     * Checks again whether documents may be missing. The state of a running store can only change to complete, when its
+     * archive proves to be empty.
      */
     private void checkIncomplete() {
         if (incomplete) {
@@ -433,15 +433,15 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Stores the archive mark of a document. The outcome receives whether the document with this id still exists;
-     * otherwise nothing has changed.
+     * Stores the archive mark of a document. The outcome receives true if the document with this id still exists;
+     * otherwise, it receives false, and nothing has changed.
      */
     public void mark(DocumentName name, long id, ArchiveMark mark, Outcome<Boolean> outcome) {
         writeLocal(name, document -> document.mark(id, mark), outcome);
     }
 
     /**
-     * Begins the restoration of a document that is too large for one write; waits until that is durable.
+     * Begins the restoration of a document that is too large for one write, and waits until this is durable.
      *
      * @param firstSequence sequence of the first value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}

@@ -236,8 +236,8 @@ final class DocumentWrites {
     /**
      * Locks the names and runs the write.
      *
-     * @param asked whether a client requests it: then the rules of spaces may reject it, and a write that changes
-     *     nothing is a read
+     * @param asked whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
+     *     if it changes nothing
      */
     private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean asked) {
         ReadBarrier barrier = asked ? readBarrier : ReadBarrier.NONE;

@@ -65,7 +65,7 @@ public final class EditedDocument {
         return edit.state();
     }
 
-    /** The arrival of values. */
+    /** The arrival of values: with this write, or earlier. */
     private enum Came {
         NOW,
         /** The values arrived earlier, here or in another store, at an unknown time. */
@@ -144,7 +144,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document, or null; also one that is deleted but kept for its forks, being restored, or a redirect.
+     * Returns the document, or null if none exists. Also returns documents that are deleted but kept for their forks,
+     * documents that are being restored, and redirects.
      */
     @Nullable
     DocumentInfo evenDeleted() {
@@ -166,7 +167,7 @@ public final class EditedDocument {
         return new DocumentInfo(id, first, base + ownNext, attributes);
     }
 
-    /** Creates the document, empty; none may exist. */
+    /** Creates the document without values; it must not exist. */
     void create(DocumentAttributes attributes) {
         used = true;
         set(attributes);

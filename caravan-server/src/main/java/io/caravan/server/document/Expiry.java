@@ -44,8 +44,8 @@ final class Expiry {
     }
 
     /**
-     * Whether the document has expired. One that is being moved does not expire here: its copy does, at the other
-     * server.
+     * Whether the document has expired. A document that is being moved does not expire here; its copy expires on the
+     * other server.
      */
     boolean expired(long id, DocumentAttributes attributes) {
         if (!attributes.expires() || attributes.fenced()) {

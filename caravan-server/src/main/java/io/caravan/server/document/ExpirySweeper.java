@@ -114,7 +114,7 @@ final class ExpirySweeper implements AutoCloseable {
         }));
     }
 
-    /** Deletes an expired document, which any write to it does. */
+    /** Deletes an expired document by a write without changes, because any write to an expired document deletes it. */
     private void delete(DocumentName name) {
         documents.write(name, EditedDocument::name, new Outcome<DocumentName>() {
             @Override

@@ -10,11 +10,12 @@ import io.caravan.CaravanException;
  */
 public interface Outcome<T> {
 
-    /** The write is durable. */
+    /** Called when the write is durable. */
     void success(T result);
 
     /**
-     * The write was rejected, and nothing has changed; or the store failed before it was durable.
+     * Called when the write was rejected, so that nothing has changed, or when the store failed before the write was
+     * durable.
      *
      * @param problem a {@link CaravanException}; an exception that the write itself threw, if it had to wait; or the
      *     exception of a read barrier, if the result may be stale

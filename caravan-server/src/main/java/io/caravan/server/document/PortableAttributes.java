@@ -19,7 +19,7 @@ import java.util.Map;
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
-    /** The maximum that an append over HTTP can set. */
+    /** Maximum length of a writer's sequence: the longest that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * Addition.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}

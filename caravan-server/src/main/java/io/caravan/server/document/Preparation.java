@@ -47,7 +47,7 @@ public final class Preparation {
     /** Values that must be JSON. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
-    /** A write was abandoned, because it needs more than its preparation has. Nothing has changed. */
+    /** Thrown when a write is abandoned because it needs more than its preparation has. Nothing has changed. */
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -74,7 +74,7 @@ public final class Preparation {
     /**
      * Tries the write.
      *
-     * @throws UnpreparedException when it needs more, even if it succeeded
+     * @throws UnpreparedException when the write needs more data, even if it succeeded
      */
     <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
         readBytes = 0;
@@ -139,7 +139,7 @@ public final class Preparation {
         return joined;
     }
 
-    /** Records a missing range; merges it with the last one if it continues that. */
+    /** Records a missing range; merges it with the last range if it continues that range. */
     private void lacks(Range range) {
         int last = missingValues.size() - 1;
         Range before = last < 0 ? null : missingValues.get(last);

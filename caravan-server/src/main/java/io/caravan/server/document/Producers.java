@@ -66,7 +66,10 @@ final class Producers {
         return null;
     }
 
-    /** Returns these producers after an append. */
+    /**
+     * Returns a copy in which {@code last} replaces the producer with the same id. Drops the oldest producers if the
+     * copy would be too large.
+     */
     Producers with(Producer last) {
         List<Producer> after = new ArrayList<>(stamps);
         after.removeIf(stamp -> stamp.id().equals(last.id()));

@@ -16,7 +16,7 @@ public interface ReadBarrier {
     ReadBarrier NONE = (read, refused) -> read.run();
 
     /**
-     * Calls one of the two, once: now, or later on a thread that must not be blocked.
+     * Runs one of the two arguments, once: immediately, or later on a thread that must not be blocked.
      *
      * @param read starts the read
      * @param refused receives the reason why a read might be stale
@@ -50,7 +50,7 @@ public interface ReadBarrier {
         };
     }
 
-    /** A read was rejected, because its result might have been stale. */
+    /** Reports that a read was rejected because its result might have been stale. */
     final class UnconfirmedReadException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -66,7 +66,9 @@ final class SizeChange {
         return everAppended;
     }
 
-    /** Whether the write leaves values that it has appended, including values that it has trimmed again. */
+    /**
+     * Whether the write has appended values that it has not deleted again with their document. Trimmed values count.
+     */
     boolean appends() {
         return !appended.isEmpty();
     }
@@ -113,7 +115,7 @@ final class SizeChange {
         return bytesBefore;
     }
 
-    /** Returns the length of the values from before the write that it has not dropped, in bytes. */
+    /** Returns the length of the values that existed before the write and that the write has not dropped, in bytes. */
     private long kept(ListStore store, DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
             return keptOf(store, taken, after);
@@ -169,8 +171,8 @@ final class SizeChange {
     }
 
     /**
-     * Returns the first sequence from which the list's values have at most {@code mostBytes} bytes, or the last value's
-     * if even that is longer.
+     * Returns the lowest sequence from which on the values of the list have at most {@code mostBytes} bytes together;
+     * the sequence of the last value if that value alone is longer.
      *
      * @param bytes of the values after the write
      */

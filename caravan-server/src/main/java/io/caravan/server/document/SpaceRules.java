@@ -182,8 +182,8 @@ final class SpaceRules {
     }
 
     /**
-     * Takes from the rates of each space once, so that a write of more than one second's worth passes as a single value
-     * does.
+     * Takes the amounts of the write from the rates of each space in one step. A write of more than one second's worth
+     * therefore passes, as a single value does.
      */
     private void takeRates(List<EditedDocument> documents, SpaceCharges charges) {
         Map<Space, List<EditedDocument>> growing = new LinkedHashMap<>();

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete.
+ * The identity of a store, which it shares only with stores restored from its archive, and a note of whether the store
+ * is complete.
  *
  * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
  * number of notes follow, of which the last one counts: a version (1) in one byte, and one byte that is 1 while

@@ -51,8 +51,8 @@ final class Timestamps {
     }
 
     /**
-     * Returns a copy in which values from this sequence on have a time, or none. Returns this if that is so already, or
-     * {@link #MOST_CHANGES} is reached.
+     * Returns a copy in which values from this sequence on have a time, or none. Returns this object if nothing would
+     * change, or if {@link #MOST_CHANGES} is reached.
      */
     Timestamps with(boolean on, long nextSequence) {
         if (on == on() || changes.length == MOST_CHANGES) {

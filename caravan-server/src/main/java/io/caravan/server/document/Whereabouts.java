@@ -4,7 +4,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server to which a document has moved: its addresses, for clients of either protocol. At least one is known.
+ * The server to which a document has moved: its addresses, for clients of either protocol. At least one address is
+ * known.
  *
  * @param resp {@code HOST:PORT} for RESP, or null
  * @param http {@code http://HOST:PORT} or {@code https://HOST:PORT}, without a trailing slash, or null

@@ -5,9 +5,9 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The current space of the file system that contains a store. Thread-safe. */
+/** The current free space and size of the file system that contains a store. Thread-safe. */
 public final class DiskSpace {
-    /** The value if the system does not report one. */
+    /** Stands for a value that the system does not report. */
     private static final long UNKNOWN = -1;
 
     private final Path directory;
@@ -20,7 +20,7 @@ public final class DiskSpace {
         long of(FileStore disk) throws IOException;
     }
 
-    /** Returns the bytes that this process may still write; -1 if the system does not report them. */
+    /** Returns the number of bytes that this process may still write; -1 if the system does not report it. */
     public long freeBytes() {
         return ask(FileStore::getUsableSpace);
     }

@@ -4,7 +4,9 @@ import io.caravan.server.metrics.ServerMetrics.Figures;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Authenticator;
 
-/** The server memory held by all clients together, and the connections and logins that the server refuses. */
+/**
+ * The memory that all clients together occupy in the server, and the connections and logins that the server refuses.
+ */
 public final class NetworkMetrics {
     private static final String REFUSED = "Connections refused, by the limit that they met: of all, or of one address";
     private static final String FAILED =

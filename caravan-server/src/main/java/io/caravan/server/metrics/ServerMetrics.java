@@ -47,7 +47,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
-    /** Actions that replace the gauges whose tags differ at each scrape. */
+    /** Actions that replace the gauges whose tags can change between scrapes. */
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
@@ -64,7 +64,7 @@ public final class ServerMetrics implements AutoCloseable {
         ABANDONED
     }
 
-    /** The metrics of one source, which is read again for each. */
+    /** Registers the metrics of one source, which is read again for each metric. */
     record Figures<T>(MeterRegistry registry, Supplier<T> source) {
         /** Registers a gauge; {@code tags} are names, each followed by its value. */
         void gauge(String name, String description, ToDoubleFunction<T> figure, String... tags) {
@@ -74,7 +74,7 @@ public final class ServerMetrics implements AutoCloseable {
                     .register(registry);
         }
 
-        /** Returns the metrics of a part of the source. */
+        /** Returns a registration for the metrics of a part of the source. */
         <P> Figures<P> part(Function<T, P> part) {
             return new Figures<>(registry, () -> part.apply(source.get()));
         }
@@ -99,7 +99,7 @@ public final class ServerMetrics implements AutoCloseable {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** Returns metrics that are read from this source when they are scraped. */
+    /** Returns a registration for metrics that are read from this source when they are scraped. */
     <T> Figures<T> of(Supplier<T> source) {
         return new Figures<>(registry, source);
     }
@@ -121,7 +121,7 @@ public final class ServerMetrics implements AutoCloseable {
      */
     public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
 
-    /** Returns the number of requests so far for each kind; the kinds are few. */
+    /** Returns the number of requests so far for each kind; there are few kinds. */
     public List<RequestCount> requests() {
         return requests.entrySet().stream()
                 .map(each -> new RequestCount(
@@ -147,12 +147,12 @@ public final class ServerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Registers a gauge of a protocol's open connections. */
+    /** Registers a gauge of the number of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
         of(open).gauge("caravan.connections", "Open connections", Number::doubleValue, "protocol", protocol);
     }
 
-    /** Registers a gauge of the names that blocking pops wait for. */
+    /** Registers a gauge of the number of names that blocking pops wait for. */
     public void waitingPops(Supplier<Number> names) {
         of(names)
                 .gauge(
@@ -162,8 +162,8 @@ public final class ServerMetrics implements AutoCloseable {
     }
 
     /**
-     * Registers the number of channels and patterns that clients subscribe to, and of clients that were disconnected
-     * because they lagged too far.
+     * Registers the number of channels and patterns that clients subscribe to, and the number of clients that were
+     * disconnected because they lagged too far.
      */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
         of(open).gauge("caravan.subscriptions", "Channels and patterns that clients listen to", Number::doubleValue);
@@ -174,7 +174,7 @@ public final class ServerMetrics implements AutoCloseable {
                         Number::doubleValue);
     }
 
-    /** Registers gauges of one name that differ in a tag, whose values may be others at each scrape. */
+    /** Registers gauges of one name that differ in a tag; the tag's values may change between scrapes. */
     void gauges(String name, String description, String tag, Supplier<Map<String, Double>> figures) {
         MultiGauge gauges = MultiGauge.builder(name).description(description).register(registry);
         changing.add(() -> gauges.register(

@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** The contents and activity of each space, tagged with its prefix's label; a server has at most a thousand spaces. */
+/**
+ * The contents and activity of each space, tagged with the label of its prefix. A server has at most a thousand spaces.
+ */
 public final class SpaceMetrics {
     private SpaceMetrics() {}
 

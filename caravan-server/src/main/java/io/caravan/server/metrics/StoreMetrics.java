@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-/** The store's metrics, read together, and at most once a second. */
+/** The store's metrics, which are read together, at most once a second. */
 public final class StoreMetrics {
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -6,8 +6,8 @@ public interface Connection {
     boolean idle();
 
     /**
-     * Returns the number of the request that the client owes: one that has arrived in part, or the first of a new
-     * connection. Each request of a connection has another number; 0 means that none is owed.
+     * Returns the number of the unfinished request: one that has arrived in part, or the first request of a new
+     * connection. Each request of a connection has a different number; 0 means that no request is unfinished.
      */
     long unfinishedRequest();
 

@@ -14,13 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory of one connection: its requests from when they are read until they have replies, its replies until the
- * client has received them, and what its client waits for. Counts what is read and written; the protocol counts what it
- * holds in addition.
+ * Accounts for the memory of one connection: requests from when they are read until they have replies, replies until
+ * the client has received them, and waits of the client. This handler counts the bytes that are read and written; the
+ * protocol counts the additional memory that it holds.
  *
  * <p>The protocol reports each request that has arrived completely ({@link #requestCame}), and when all of them have
- * replies ({@link #settle}). It reads on only when it may ({@link #mayRead}), so a connection at a limit receives its
- * replies before it is read again. It creates a reply that may be large only when there is {@linkplain #room space}.
+ * replies ({@link #settle}). The protocol continues to read only if {@link #mayRead} allows it, so a connection at a
+ * limit receives its replies before it is read again. It creates a reply that may be large only when there is
+ * {@linkplain #room space}.
  *
  * <p>Requests are counted on the event loop, replies and waits on any thread.
  */
@@ -29,7 +30,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final LineLimit LINES = new LineLimit();
     /** A client that sends fewer bytes within the budget's patience counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
-    /** A connection with fewer bytes of replies gets small ones even without space, so that its writes continue. */
+    /**
+     * A connection with fewer bytes of replies than this may create small replies even without space, so that its
+     * writes continue.
+     */
     private static final int LITTLE_REPLY_BYTES = 4 * 1024;
     /** Approximate memory that the replies of a connection may take before it runs no more requests. */
     private static final int FULL_REPLY_BYTES = 1024 * 1024;
@@ -64,7 +68,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     private long transfers;
 
-    /** Used by the budget's timer. */
+    /** Whether the connection was chosen to be closed. Used only by the budget's timer. */
     private boolean condemned;
 
     // Guarded by this.
@@ -82,8 +86,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the action that runs, on the event loop, when a method that has returned false because the other connections
-     * left no space should be called again.
+     * Sets the action that runs, on the event loop, once there may be space again after a method of this class has
+     * returned false because the other connections left none.
      */
     public void onRoom(Runnable action) {
         onRoom = action;
@@ -97,9 +101,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the source, called on any thread, of how many nanoseconds a request has waited whose client chooses how long
-     * it waits, such as a blocking pop. Later requests of the connection wait with it. The source returns 0 if no such
-     * request exists.
+     * Sets the source of a waiting time in nanoseconds: how long a request has waited whose client chooses how long it
+     * waits, such as a blocking pop. Later requests of the connection wait behind it. The source is called on any
+     * thread, and returns 0 if no such request exists.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -171,7 +175,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         }
     }
 
-    /** Returns a number that changes whenever bytes are read, or were written. For the event loop only. */
+    /** Returns a number that changes whenever bytes are read or have been written. Call this only on the event loop. */
     long transfers() {
         return transfers;
     }
@@ -185,7 +189,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * The same as {@link #hold}, before the memory is allocated. Returns false, and counts nothing, if the other
+     * Counts memory as {@link #hold} does, before it is allocated. Returns false, and counts nothing, if the other
      * connections leave no space.
      */
     public boolean tryHold(long bytes) {
@@ -196,7 +200,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return admitted;
     }
 
-    /** Whether the next request may be decoded, in addition to those without replies. */
+    /** Whether another request may be decoded while earlier ones have no replies yet. */
     public boolean mayDecode() {
         return closed || decodedBytes < budget.limits.connectionInFlightBytes() && budget.admits(this, begun());
     }
@@ -283,17 +287,23 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return replyBytes - pushedBytes >= FULL_REPLY_BYTES;
     }
 
-    /** Whether the replies of all connections have space; if not, the action of {@link #onRoom} runs when they have. */
+    /**
+     * Whether there is space for the replies of all connections. If not, the action of {@link #onRoom} runs once there
+     * is.
+     */
     public boolean room() {
         return budget.hasReplyRoom(this);
     }
 
-    /** Whether a reply or message of this size may be created: there is space, or the connection holds little with it. */
+    /**
+     * Whether a reply or message of this size may be created: there is space, or the connection holds little memory
+     * even with it.
+     */
     public boolean mayAnswer(long bytes) {
         return replyBytes() + bytes < LITTLE_REPLY_BYTES || room();
     }
 
-    /** Runs the action on the event loop once replies have space, unless the connection has closed by then. */
+    /** Runs the action on the event loop once there is space for replies, unless the connection has closed by then. */
     public void whenRoom(Runnable action) {
         whenRoom.add(action);
         if (room()) {
@@ -305,8 +315,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Reserves memory for what the client waits for without a request in progress. Returns false if the connection, its
-     * address, or all connections together are at their limit.
+     * Reserves memory for a wait of the client without a request in progress, such as a subscription. Returns false if
+     * the connection, its address, or all connections together are at their limit.
      */
     public synchronized boolean takeWait(long bytes) {
         if (!closed) {
@@ -326,9 +336,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether it holds memory, only its client can advance it, and the client has not done so since the given time.
-     * Callable on any thread. A connection that waits with a complete request, or whose client receives no replies,
-     * counts only if it holds much.
+     * Whether the connection holds memory, only its client can advance it, and the client has not done so since the
+     * given time. Callable on any thread. A connection that waits with a complete request, or whose client receives no
+     * replies, counts only if it holds much.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -338,12 +348,14 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /** Whether a request whose client chooses how long it waits has blocked others for the budget's patience. */
+    /**
+     * Whether a request whose client chooses how long it waits has blocked others for as long as the budget's patience.
+     */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();
     }
 
-    /** Whether it holds replies of which the client has received nothing since the given time. */
+    /** Whether the connection holds replies of which the client has received nothing since the given time. */
     synchronized boolean stalledSince(long nanos) {
         return replyBytes > 0 && repliesChangedNanos - nanos <= 0;
     }
@@ -355,7 +367,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return first;
     }
 
-    /** Ends the connection: its client is idle while others wait for the memory that its requests hold. */
+    /** Ends the connection: its client is idle while other connections wait for the memory that its requests hold. */
     void closeIdle() {
         long left = LINES.next();
         if (left >= 0) {
@@ -377,7 +389,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         });
     }
 
-    /** Closes the connection: its client receives nothing while others wait for the memory that its replies hold. */
+    /**
+     * Closes the connection: its client receives nothing while other connections wait for the memory that its replies
+     * hold.
+     */
     void closeStalled() {
         LOG.warn(
                 "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"
@@ -389,8 +404,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Continues what waits, because memory may be free. Callable on any thread, which may hold the lock of another
-     * connection.
+     * Resumes the work that waits for memory, because some may be free. May be called on any thread, even one that
+     * holds the lock of another connection.
      */
     void wake() {
         if (channel.isActive()) {
@@ -408,7 +423,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         close();
     }
 
-    /** Releases all memory, counts no more, and discards further input. */
+    /** Releases all memory, stops counting, and discards further input. */
     void close() {
         synchronized (this) {
             if (closed) {

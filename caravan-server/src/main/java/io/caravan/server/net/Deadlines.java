@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Closes connections that only occupy a place: their request does not arrive, their client receives no replies, or they
  * are idle. One task of each event loop looks at all its connections, {@value #LOOKS} times within the shortest
- * timeout, so the end of a timeout is detected up to a quarter later.
+ * timeout, so a timeout may be detected late by up to a quarter of that timeout.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
@@ -35,7 +35,7 @@ final class Deadlines {
         this.lookNanos = Math.max(1, shortest / LOOKS);
     }
 
-    /** Watches a connection until it has closed; {@code idle} is its maximum idle time, of which zero means forever. */
+    /** Watches a connection until it has closed; {@code idle} is its maximum idle time, or zero for no limit. */
     void watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
         Set<Watch> all = watches.computeIfAbsent(channel.eventLoop(), this::begin);
         Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
@@ -90,7 +90,7 @@ final class Deadlines {
         }
     }
 
-    /** The time for which a state has lasted unchanged, as far as the looks show; never more than the actual time. */
+    /** Measures how long a state has lasted unchanged, judging by the looks; never overestimates the time. */
     private final class Clock {
         private final Duration limit;
         private long state = Long.MIN_VALUE;

@@ -36,7 +36,7 @@ public final class FatalErrors {
 
     /**
      * Whether the process must end after this problem. A stack overflow or a failed allocation of Netty's direct memory
-     * is not fatal: the connection ends, and that memory is free again.
+     * is not fatal: it only ends the connection, which frees the memory.
      */
     static boolean fatal(@Nullable Throwable problem) {
         return problem instanceof EventLoopEndedException

@@ -22,20 +22,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * The memory that all connections together use. Thread-safe.
  *
- * <p><b>Requests.</b> Connections that hold much may use three quarters of the limit, those that hold little seven
- * eighths. The rest is for connections that hold nothing, so that small requests are read while large ones fill the
- * memory. A connection that finds no space stops reading. One at a time is the exception: it may complete the request
- * that it has begun, and remains the exception until that has its reply. Without it, connections that each hold part of
- * a request would wait for each other. Connections become the exception in the order in which they began to wait.
+ * <p><b>Requests.</b> Connections that hold much memory may use three quarters of the limit; connections that hold
+ * little may use seven eighths. The rest is for connections that hold nothing, so that small requests are read while
+ * large ones fill the memory. A connection that finds no space stops reading. One connection at a time is the
+ * exception: it may complete the request that it has begun, and remains the exception until that request has its reply.
+ * Without this rule, connections that each hold part of a request would wait for each other. Connections become the
+ * exception in the order in which they began to wait.
  *
  * <p><b>Replies.</b> Once they reach the limit, the budget is spent: reads wait until an eighth of it is free.
  *
- * <p><b>Waits</b> are what clients wait for without a request in progress: channels and patterns that they subscribe
- * to, places in the queues for values, streams that they follow. A connection may use a quarter, and an address half,
- * except for loopback addresses.
+ * <p><b>Waits</b> are the registrations of clients that wait without a request in progress: subscriptions to channels
+ * and patterns, places in the queues for values, and streams that they follow. A connection may use a quarter, and an
+ * address half, except for loopback addresses.
  *
- * <p>While large requests, or replies, have no space, connections whose clients do nothing for a time are closed, those
- * that hold most first.
+ * <p>While large requests, or replies, have no space, connections whose clients do nothing for a time are closed,
+ * starting with those that hold the most.
  */
 final class MemoryBudget {
     /** The maximum time for which a client receives nothing while replies are at their limit. */
@@ -71,7 +72,7 @@ final class MemoryBudget {
     private final Map<ConnectionMemory, Boolean> readers = new LinkedHashMap<>();
     /** The connections that wait for space for replies; guarded by this. */
     private final Set<ConnectionMemory> answerers = new HashSet<>();
-    /** The exception; changed under the lock. */
+    /** The connection that is the exception; changed under the lock. */
     private volatile @Nullable ConnectionMemory excepted;
     /** Whether replies have no space; changed under the lock. */
     private volatile boolean spent;
@@ -143,8 +144,8 @@ final class MemoryBudget {
     }
 
     /**
-     * Whether the connection may read on; if not, it is woken when it may. If it holds part of a request and nothing
-     * else, it may be the exception.
+     * Whether the connection may continue to read; if not, it is woken once it may. If it holds part of a request and
+     * nothing else, it may be the exception.
      */
     boolean admits(ConnectionMemory connection, boolean begun) {
         return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
@@ -213,7 +214,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Whether replies have space; if not, the connection is woken when they have. */
+    /** Whether there is space for replies; if not, the connection is woken once there is. */
     boolean hasReplyRoom(ConnectionMemory connection) {
         return !spent || hasReplyRoomOrWakes(connection);
     }
@@ -253,7 +254,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes connections that wait for their clients, until an eighth of the memory that they use up is free. */
+    /** Closes connections that wait for their clients, until an eighth of the exhausted memory is free. */
     private void look() {
         watching.set(false);
         long now = nanoTime();
@@ -267,7 +268,7 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // Others need the exception of a connection whose client chooses how long its request waits.
+            // If the client chooses how long its request waits, the connection must not keep the exception from others.
             ConnectionMemory exception = excepted;
             if (exception != null && exception.waitsLong()) {
                 settled(exception);

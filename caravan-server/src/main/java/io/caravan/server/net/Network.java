@@ -73,8 +73,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Event loops that poll their sockets often. By default a loop runs tasks for up to a second first, and the
-     * connections of some clients always have one.
+     * Event loops that poll their sockets often. By default, a loop first runs tasks for up to a second, and the
+     * connections of some clients always have tasks.
      */
     private final class Loops extends MultiThreadIoEventLoopGroup {
         Loops() {
@@ -136,9 +136,9 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Returns a socket that occupies the address until the caller closes it. Throws {@link IOException}, as
-     * {@link #listen} would, if another socket listens on the address. A server that tries all of its addresses first
-     * has then neither created a store nor claimed an archive.
+     * Returns a socket that occupies the address until the caller closes it. Throws {@link IOException}, as {@link
+     * #listen} would, if another socket listens on the address. A server that first tries all of its addresses can thus
+     * fail before it creates a store or claims an archive.
      */
     public static ServerSocket occupy(InetSocketAddress address, String option) throws IOException {
         ServerSocket trial = new ServerSocket();
@@ -224,7 +224,7 @@ public final class Network implements AutoCloseable {
         return memory.replyBytes.get();
     }
 
-    /** Returns the bytes held for what clients wait for. */
+    /** Returns the bytes held for waits of clients. */
     public long waitBytes() {
         return memory.waitBytes.get();
     }
@@ -239,12 +239,12 @@ public final class Network implements AutoCloseable {
         return memory.closedForReplies.sum();
     }
 
-    /** Returns the number of connections refused because of the limit for all. */
+    /** Returns the number of connections refused because of the limit on all connections. */
     public long refusedConnections() {
         return slots.refused();
     }
 
-    /** Returns the number of connections refused because of the limit for one address. */
+    /** Returns the number of connections refused because of the limit on one address. */
     public long refusedByAddress() {
         return slots.refusedByAddress();
     }

@@ -21,7 +21,9 @@ public record NetworkConfig(
         return new NetworkConfig(Transport.best(), defaultLoops(), NetworkLimits.defaults(), null);
     }
 
-    /** Returns one loop for two processors: the flusher and the readers need the others. */
+    /**
+     * Returns the default number of loops, one for every two processors: the flusher and the readers need the others.
+     */
     public static int defaultLoops() {
         return Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     }

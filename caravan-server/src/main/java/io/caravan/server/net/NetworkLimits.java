@@ -36,8 +36,8 @@ public record NetworkLimits(
     private static final int PATIENCE_PART = 15;
 
     /**
-     * Returns the default limits: half of the connections for one address, and a quarter of the JVM heap, but at least
-     * 64 MiB, each for requests and replies.
+     * Returns the default limits. One address may have half of the connections. Requests and replies may each take a
+     * quarter of the JVM heap, but at least 64 MiB.
      */
     public static NetworkLimits defaults() {
         long totalBytes = Math.max(MIN_TOTAL_BYTES, Runtime.getRuntime().maxMemory() / 4);

@@ -9,11 +9,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The network of a peer, as limits count it: its IPv4 address, or the 64-bit network of its IPv6 address, which is what
- * one customer has.
+ * The network of a peer, as limits count it: its IPv4 address, or the 64-bit network of its IPv6 address, which usually
+ * belongs to one customer.
  *
- * @param loopback whether it is this machine, which is not limited: its users have other means, and a proxy on it
- *     represents many clients
+ * @param loopback whether the network is this machine, which has no limits: its users could harm the server by other
+ *     means, and a proxy on it represents many clients
  */
 public record PeerNetwork(ByteBuffer address, boolean loopback) {
     private static final int IPV6_NETWORK_BYTES = 8;

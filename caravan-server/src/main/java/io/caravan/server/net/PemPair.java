@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /**
  * A certificate and its private key, read from PEM files together. Between two steps of a renewal, the files may
- * contain the parts of two pairs, with which every handshake would fail.
+ * contain halves of two different pairs, with which every handshake would fail.
  */
 public final class PemPair {
     private static final Pattern KEY =

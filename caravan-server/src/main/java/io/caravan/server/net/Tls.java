@@ -75,7 +75,10 @@ public final class Tls implements FileWatch.Reloadable {
         LOG.info("read {} again: new connections get its certificate", certificate);
     }
 
-    /** Creates a handler. These threads compute its signatures, because one takes as long as many requests. */
+    /**
+     * Creates a handler. The threads of {@code signers} compute its signatures, because one takes as long as many
+     * requests.
+     */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);
     }

@@ -93,7 +93,7 @@ public enum Transport {
         return EPOLL.unavailable() == null ? EPOLL : NIO;
     }
 
-    /** Returns the reason why this machine does not support it, or null if it does. */
+    /** Returns the reason why this machine does not support the transport, or null if it does. */
     public @Nullable Throwable unavailable() {
         return unavailable.get();
     }
@@ -121,7 +121,7 @@ public enum Transport {
         }
     }
 
-    /** Returns a socket option of the JDK by name; null if it has none, and the system decides. */
+    /** Returns the JDK's socket option of this name; null if the JDK has none, so that the system decides. */
     @SuppressWarnings("unchecked") // All of them are numbers.
     private static @Nullable ChannelOption<Integer> nio(String name) {
         try (SocketChannel any = SocketChannel.open()) {

@@ -15,7 +15,7 @@ public interface WireProtocol {
      */
     Connection connect(Channel channel, ConnectionMemory memory);
 
-    /** Returns the idle timeout of connections if none is configured; zero means never. */
+    /** Returns the idle timeout of connections if none is configured; zero means no timeout. */
     Duration idleTimeout();
 
     /** Returns the message for a connection that is refused because of a connection limit. */

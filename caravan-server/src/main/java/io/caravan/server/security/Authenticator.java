@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the principal of a secret; logs and counts failures, and limits those of each address. Never blocks, so event
- * loops may call it. Its duration depends neither on how much of a secret is correct nor on whose it is. Thread-safe.
+ * loops may call it. The time that it takes depends neither on how much of a secret is correct nor on whose it is.
+ * Thread-safe.
  */
 public class Authenticator {
     /** The user that matches any user with the secret; Redis clients send it if no user is configured. */
@@ -50,8 +51,8 @@ public class Authenticator {
     }
 
     /**
-     * Returns the principal of this user with this secret, or null. The secret is then wrong, or is not checked because
-     * its address has presented too many wrong ones. {@link #DEFAULT_USER} matches any user.
+     * Returns the principal of this user with this secret. Returns null if the secret is wrong, or was not checked
+     * because the client's address had presented too many wrong secrets. {@link #DEFAULT_USER} matches any user.
      */
     public final @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
         Credentials valid = credentials;
@@ -95,7 +96,9 @@ public class Authenticator {
         return failures.sum();
     }
 
-    /** Returns how many secrets were not checked because their addresses had presented too many wrong ones. */
+    /**
+     * Returns how many secrets were not checked because the clients' addresses had presented too many wrong secrets.
+     */
     public final long refusals() {
         return refusals.sum();
     }

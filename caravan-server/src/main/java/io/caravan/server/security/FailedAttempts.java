@@ -57,7 +57,7 @@ final class FailedAttempts {
     private static final class Attempts {
         final RecentHashes right = new RecentHashes();
         final RecentHashes wrong = new RecentHashes();
-        /** The time at which the address has all its attempts again. */
+        /** The time at which the address will have all its attempts again. */
         long restoredNanos;
 
         Attempts(long now) {

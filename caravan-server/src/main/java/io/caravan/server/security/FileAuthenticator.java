@@ -33,14 +33,14 @@ public final class FileAuthenticator extends Authenticator implements FileWatch.
 
     /**
      * Reads a file of credentials. Throws {@link IOException} if it cannot be read or is invalid; the message contains
-     * the place, and no secret.
+     * the position of the error, but no secret.
      */
     public static FileAuthenticator ofSecrets(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::read);
     }
 
     /**
-     * Reads a file whose one line is a secret that grants every permission. Throws {@link IOException} if it cannot be
+     * Reads a file whose only line is a secret that grants every permission. Throws {@link IOException} if it cannot be
      * read, or contains none.
      */
     public static FileAuthenticator ofPassword(Path file) throws IOException {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A client that has presented a valid secret, and its permissions. Once the secret is revoked the client has none, so
- * code that keeps a principal for a connection must check it again for each request. Thread-safe.
+ * A client that has presented a valid secret, and its permissions. Once the secret is revoked, the client has no
+ * permissions, so code that keeps a principal for a connection must check it again for each request. Thread-safe.
  */
 public final class Principal {
     /** The principal with every permission; represents every client if authentication is disabled. */
@@ -42,7 +42,7 @@ public final class Principal {
         return name;
     }
 
-    /** Whether it has a permission for this document. */
+    /** Whether the principal has a permission for this document. */
     public boolean may(Permission permission, DocumentName document) {
         if (!may(permission)) {
             return false;
@@ -55,7 +55,7 @@ public final class Principal {
         return prefixes.length == 0;
     }
 
-    /** Whether it has a permission for every document whose name starts with {@code beginning}. */
+    /** Whether the principal has a permission for every document whose name starts with {@code beginning}. */
     public boolean mayAll(Permission permission, byte[] beginning) {
         return may(permission)
                 && (prefixes.length == 0 || Arrays.stream(prefixes).anyMatch(prefix -> startsWith(beginning, prefix)));
@@ -66,12 +66,14 @@ public final class Principal {
                 && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length);
     }
 
-    /** Whether it has a permission, regardless of any document. */
+    /** Whether the principal has a permission, regardless of any document. */
     public boolean may(Permission permission) {
         return !revoked && permissions.contains(permission);
     }
 
-    /** Whether its secret was revoked: it then has no permissions, and the client must authenticate again. */
+    /**
+     * Whether the secret was revoked: the principal then has no permissions, and the client must authenticate again.
+     */
     public boolean revoked() {
         return revoked;
     }

@@ -48,7 +48,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    /** Prints the result for one key, in the order of the keys. */
+    /** Prints the result for one key; called in the order of the keys. */
     private interface Printing {
         void print(ManifestPrinter to) throws IOException;
     }
@@ -124,7 +124,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             this.json = json;
         }
 
-        /** Prints a document as one of many. */
+        /** Prints a document as one line of a list. */
         void print(Manifest manifest) throws IOException {
             long all = manifest.generations().stream()
                     .mapToLong(Generation::objectBytes)
@@ -242,7 +242,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             }
         }
 
-        /** Prints the totals, for people. */
+        /** Prints the totals for people. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

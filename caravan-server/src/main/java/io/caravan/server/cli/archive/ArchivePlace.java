@@ -29,7 +29,7 @@ public final class ArchivePlace {
     @Mixin
     private S3Settings s3;
 
-    /** Returns the configured location, or null if none is. */
+    /** Returns the configured location, or null if there is none. */
     public @Nullable String url() {
         return url == null || url.isEmpty() ? null : url;
     }

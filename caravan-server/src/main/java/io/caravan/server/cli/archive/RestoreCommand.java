@@ -25,7 +25,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Restores documents from an archive: one on a running server, or all to a store that is not open. */
+/** Restores one document on a running server, or all documents of an archive to a store that is not open. */
 @Command(
         name = "restore",
         description = {
@@ -128,7 +128,7 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** Whether the archive is set on the command line; in the environment it may be for other commands. */
+    /** Whether the archive is set on the command line. A location in the environment may be for other commands. */
     private boolean isArchiveGiven() {
         return spec().commandLine().getParseResult().hasMatchedOption("--archive");
     }
@@ -176,8 +176,8 @@ public final class RestoreCommand extends ClientCommand {
     }
 
     /**
-     * Restores all documents. The archive is open already, so a missing one does not replace the list of an earlier
-     * restore.
+     * Restores all documents. The archive is already open, so if it did not exist, the list of an earlier restore was
+     * not replaced.
      */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
             throws IOException {

@@ -17,7 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Reports the result of restoring an entire archive: each document when it is done, and the faults again at the end.
+ * Reports the result of restoring an entire archive: each document when it has been restored, and all faults again at
+ * the end.
  */
 final class RestoreReport implements RestoreListener {
     /** The number of faults that are repeated at the end; the list contains all of them. */
@@ -83,7 +84,7 @@ final class RestoreReport implements RestoreListener {
         });
     }
 
-    /** Formats the progress after this time, its rate, and the remaining time at the same rate. */
+    /** Formats the progress after this time, the rate, and the remaining time at the same rate. */
     static String progress(Figures figures, long nanos) {
         double seconds = nanos / NANOS_PER_SECOND;
         boolean known = figures.total() >= 0;

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** A document on its way to a server, and the document found there afterwards. */
+/** A document that is being sent to a server, and the document found there afterwards. */
 final class Arriving {
     /** The tolerance between two measured expiry times of the same document. */
     private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
@@ -36,7 +36,7 @@ final class Arriving {
 
     @Nullable
     DocumentSum sum;
-    /** The document that the server has under this name afterwards. */
+    /** The document that the server has under this name after the transfer. */
     @Nullable
     Description there;
 
@@ -45,7 +45,7 @@ final class Arriving {
         this.document = document;
     }
 
-    /** Whether a document has expired, or will within a moment. */
+    /** Whether a document has expired, or will expire within a moment. */
     static boolean expiresSoon(Description document) {
         return expires(document).orElse(Long.MAX_VALUE) - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
     }
@@ -66,7 +66,7 @@ final class Arriving {
                 && Math.abs(expires(one).orElse(0) - expires(other).orElse(0)) <= EXPIRY_TOLERANCE_MILLIS;
     }
 
-    /** Documents created over RESP have no type among their attributes. */
+    /** Returns the content type; documents created over RESP have no type among their attributes. */
     private static byte[] contentType(Map<String, Object> attributes) {
         return (byte[])
                 attributes.getOrDefault("content-type", DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
@@ -90,8 +90,8 @@ final class Arriving {
     }
 
     /**
-     * Whether the server's document may be this one. If it was sent, other clients may have appended to it since; if it
-     * existed before, it must end at the same sequence.
+     * Whether the server's document may be a copy of this one. If it was sent, other clients may have appended to it
+     * since; if it existed before, it must end at the same sequence.
      */
     boolean isComparable(boolean resume) {
         return there != null
@@ -109,7 +109,7 @@ final class Arriving {
 
     /**
      * Describes the server's document up to the end of this one. A document that existed before keeps its own
-     * attributes, except that this document's expiry replaces an equal one measured at another moment.
+     * attributes, except that this document's expiry replaces an equal expiry that was measured at another moment.
      */
     Description wanted() {
         Description found = Objects.requireNonNull(there);

@@ -42,7 +42,7 @@ enum Compression {
         };
     }
 
-    /** Returns the decompressed content of a stream, which its first bytes show to be compressed or not. */
+    /** Returns the decompressed content of a stream; the first bytes show whether the stream is compressed. */
     static InputStream decompressed(InputStream in) throws IOException {
         BufferedInputStream buffered = new BufferedInputStream(in, BUFFER_BYTES);
         buffered.mark(MAGIC_BYTES);

@@ -26,9 +26,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An export in a file, which gets its name once it is complete and durable; until then {@code .partial} follows the
- * name. To resume an interrupted export, another one renames its file to {@code .resumed}, copies the intact documents,
- * and continues after them. The file is locked, so that two exports do not write to it. For one thread.
+ * An export in a file, which gets its final name once it is complete and durable; until then its name ends in {@code
+ * .partial}. To resume an interrupted export, a new export renames that file to {@code .resumed}, copies the intact
+ * documents, and continues after them. The file is locked, so that two exports do not write to it. For one thread.
  */
 final class ExportFile implements AutoCloseable {
     private final Path file;
@@ -93,7 +93,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** Resumes an interrupted export, if one exists, after the last of its intact documents. */
+    /** Resumes an interrupted export, if there is one, after the last of its intact documents. */
     ExportWriter resume() throws IOException {
         if (!Files.exists(resumed) && Files.exists(partial)) {
             try (FileChannel ended = FileChannel.open(partial, StandardOpenOption.WRITE)) {
@@ -128,7 +128,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** A file that records whether it was read to its end. */
+    /** An input that records whether the file was read to its end. */
     private static final class WholeInput extends FilterInputStream {
         private boolean atEnd;
 
@@ -151,7 +151,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** A stream whose close leaves the channel, and therefore the lock, open. */
+    /** A stream whose close leaves the channel open, and therefore keeps the lock. */
     private static final class KeptOpen extends FilterOutputStream {
         KeptOpen(FileChannel channel) {
             super(Channels.newOutputStream(channel));

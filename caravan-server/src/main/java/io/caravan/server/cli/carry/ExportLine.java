@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A line of an export: an object whose fields are numbers, texts, or bytes in Base64, and optionally attributes. */
+/** A line of an export: an object whose fields are numbers, texts, bytes in Base64, or attributes. */
 final class ExportLine {
     private final Map<String, Object> fields;
     private final Map<String, Object> attributes = new LinkedHashMap<>();
@@ -57,7 +57,7 @@ final class ExportLine {
         return text("type");
     }
 
-    /** Whether a field is this text. */
+    /** Whether the value of a field is this text. */
     boolean has(String field, String text) {
         return fields.get(field) instanceof byte[] bytes && new String(bytes, UTF_8).equals(text);
     }
@@ -66,7 +66,7 @@ final class ExportLine {
         return new String(bytes(field), UTF_8);
     }
 
-    /** Returns the bytes of a text field, or of a field in Base64. */
+    /** Returns the bytes of a field, which is a text or in Base64. */
     byte[] bytes(String field) throws IOException {
         if (fields.get(field) instanceof byte[] bytes) {
             return bytes;

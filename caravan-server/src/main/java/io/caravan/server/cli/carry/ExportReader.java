@@ -32,7 +32,7 @@ final class ExportReader {
     private long next;
     private boolean begun;
 
-    /** Starts to read; {@link Compression#decompressed} has decompressed the stream. */
+    /** Creates a reader of a stream that {@link Compression#decompressed} has decompressed. */
     ExportReader(InputStream in) throws IOException {
         json = JsonFactory.builder()
                 .streamReadConstraints(StreamReadConstraints.builder()
@@ -47,8 +47,8 @@ final class ExportReader {
      *
      * @return their totals
      * @throws EOFException if the export is cut off, or reading failed. A document whose end was not verified is
-     *     abandoned; those before it have been passed on
-     * @throws IOException if it is not an export, or damaged; as above
+     *     abandoned; the documents before it have been passed on
+     * @throws IOException if it is not an export, or is damaged; the documents are handled as above
      */
     Totals readAll(DocumentReceiver to) throws IOException {
         try {
@@ -121,7 +121,7 @@ final class ExportReader {
         }
     }
 
-    /** Returns false after the last line. */
+    /** Processes a line; returns false after the last one. */
     private boolean take(ExportLine line, DocumentReceiver to) throws IOException {
         boolean within = document != null;
         switch (line.type()) {

@@ -89,7 +89,7 @@ final class ExportWriter implements DocumentReceiver {
         out.flush();
     }
 
-    /** Writes the last line, without which the file counts as cut off, and flushes. */
+    /** Writes the last line, without which the file counts as cut off, and flushes it. */
     void finish() throws IOException {
         line("end", json -> {
             totals.write(json);

@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on a server's documents, each as it is at one moment. Short ones are requested many at a time. Long ones are
- * read in pages, and started again if they are trimmed in the meantime. For one thread.
+ * Passes on a server's documents, each in its state at one moment. Short documents are requested many at a time. Long
+ * documents are read in pages, and read again from the start if they are trimmed in the meantime. For one thread.
  */
 final class Exporter implements AutoCloseable {
     /** The size above which a document is read in pages. */
@@ -47,7 +47,7 @@ final class Exporter implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** Returns messages about documents that exist but could not be read. */
+    /** Returns messages about the documents that exist but could not be read. */
     List<String> failures() {
         return failures;
     }
@@ -115,7 +115,7 @@ final class Exporter implements AutoCloseable {
         return described;
     }
 
-    /** Returns null for a document that was deleted in the meantime, or is not visible. */
+    /** Receives a description; returns null for a document that was deleted in the meantime, or is not visible. */
     private @Nullable Description described() {
         try {
             return carrier.description();

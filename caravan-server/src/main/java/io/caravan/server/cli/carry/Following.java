@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies documents to another server, and keeps copying changes: each round checks all documents and copies those that
- * differ. Ends when it is stopped, or when a single followed document has been moved. For one thread, except the
- * progress.
+ * differ. Ends when it is stopped, or when the single document that it follows has been moved. For one thread, except
+ * the progress.
  */
 final class Following {
     private static final int AHEAD_DOCUMENTS = 250;
@@ -48,9 +48,9 @@ final class Following {
     /** The rejected documents, and the time of each rejection. */
     private final Map<DocumentName, Long> refused = new HashMap<>();
 
-    /** The run of the source server when documents were copied; empty before the first round. */
+    /** The run of the source server in which documents were last copied; empty before the first round. */
     private String run = "";
-    /** Whether the server has restarted, until one round has checked all documents. */
+    /** Whether the server has restarted, and no round has checked all documents since. */
     private boolean anew;
     /** The value of {@link Pair#openings} in the last round, for servers that do not report their runs. */
     private int seenOpening;
@@ -131,7 +131,7 @@ final class Following {
         pair.well();
     }
 
-    /** Copies many short documents at a time; leaves changes during this to the rounds. */
+    /** Copies many short documents at a time; leaves changes made during this time to the rounds. */
     private void bulk() throws IOException {
         Progress silent = new Progress(new PrintWriter(Writer.nullWriter()), false, "");
         try (Importer importer =
@@ -178,7 +178,7 @@ final class Following {
 
     /**
      * Checks that the source's store was not replaced. If the server has restarted, a document that has disappeared or
-     * gone back does not count as changed, because its store may be an older backup or another store.
+     * lost values does not count as changed, because the store may be an older backup or another store.
      */
     private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
         for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
@@ -225,7 +225,8 @@ final class Following {
     }
 
     /**
-     * Stops following a document that was moved to a third place; the next round checks one that is not visible again.
+     * Stops following a document that was moved to a third server. If the document is only not visible, the next round
+     * checks it again.
      */
     private void left(DocumentName document, ClientException why) {
         if (!why.isOtherState()) {
@@ -257,7 +258,7 @@ final class Following {
         }
     }
 
-    /** Records that a document is rejected; prints the reason the first time. */
+    /** Records that the target server rejects a document; prints the reason the first time. */
     void refuse(DocumentName document, String why) {
         if (refused.put(document, System.nanoTime()) == null) {
             tell.accept(why);

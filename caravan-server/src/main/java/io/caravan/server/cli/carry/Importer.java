@@ -19,21 +19,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends documents to a server, and verifies each by reading it back. Short ones are sent many at a time, each in one
- * write. Long ones are sent in chunks, and become visible when complete. For one thread, which calls {@link #finish}
- * after the last.
+ * Sends documents to a server, and verifies each by reading it back. Short documents are sent many at a time, each in
+ * one write. Long documents are sent in chunks, and become visible when complete. For one thread, which calls {@link
+ * #finish} after the last document.
  */
 final class Importer implements DocumentReceiver, AutoCloseable {
-    /** The approximate number of value bytes in one request, which every server accepts. */
+    /** The approximate number of value bytes in one request; every server accepts a request of this size. */
     static final long PART_BYTES = 1024 * 1024;
 
     private static final int PART_VALUES = 4096;
-    /** Counted for each value in addition to its bytes. */
+    /** The number of bytes counted for each value in addition to its own. */
     private static final int OVERHEAD_BYTES = 64;
 
     private static final int AHEAD_DOCUMENTS = 250;
 
-    /** The handling of a document whose name is taken. */
+    /** The handling of a document whose name already exists at the server. */
     enum Existing {
         REFUSE,
         SKIP,
@@ -53,7 +53,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     /** The outcome for a document. */
     enum Outcome {
         BROUGHT,
-        /** The server already had it, and it is the same. */
+        /** The server already had the document, and it is identical. */
         ALREADY,
         /** The server has another document of this name or, in a comparison, none. */
         SKIPPED,
@@ -66,10 +66,10 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         /** Receives a document's outcome, and the reason if it was rejected. */
         void settled(byte[] name, Outcome outcome, String why);
 
-        /** Receives the reason for waiting when the server limits the rate. */
+        /** Receives the reason for a wait when the server limits the rate. */
         default void waits(String why) {}
 
-        /** Receives a document that the server has and that was found to be the same. */
+        /** Receives a document that the server has in identical form. */
         default void same(byte[] name, Description here, Description there) {}
     }
 
@@ -140,7 +140,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /**
-     * Creates an import that accepts identical existing documents, for a copy that will continue them.
+     * Creates an import that accepts identical existing documents, because the copy will continue them.
      *
      * @param replaced the existing document that may be replaced
      */
@@ -151,7 +151,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
     /**
      * Creates an import that sends nothing, and only compares documents with those of the server: each outcome is
-     * already present or skipped.
+     * {@link Outcome#ALREADY} or {@link Outcome#SKIPPED}.
      */
     static Importer comparing(Carrier carrier, Outcomes outcomes, Progress progress) {
         return new Importer(carrier, Existing.SKIP, Replaced.NOTHING, true, true, outcomes, progress);
@@ -201,7 +201,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         document.bytes = 0;
     }
 
-    /** Returns the rejection if other documents may still be accepted; otherwise throws it. */
+    /** Returns the rejection if the server may still accept other documents; otherwise throws it. */
     private static ClientException other(ClientException refusal) {
         if (!refusal.isOtherState()) {
             throw refusal;
@@ -376,7 +376,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         outcomes.settled(document.name, Outcome.REFUSED, "document '" + DocumentName.of(document.name) + "' " + why);
     }
 
-    /** Waits until all documents are durable, and have been compared. */
+    /** Waits until all documents are durable and have been compared. */
     void finish() throws IOException {
         sendAhead();
     }

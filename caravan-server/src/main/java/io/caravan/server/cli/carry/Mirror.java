@@ -16,31 +16,30 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Synchronizes documents from one server to another. Transfers only what was appended, trimmed, changed, deleted, or
- * created since the last pass, and verifies it by reading it back. Its state survives lost connections, so it resumes
- * after reconnecting.
+ * Synchronizes documents from one server to another. Transfers only the changes since the last pass, and verifies them
+ * by reading them back. Its state does not depend on the connections, so it resumes after they were lost and reopened.
  *
- * <p>If a server loses data that it has acknowledged, this is found where complete documents are compared
- * ({@link #hasAll}). For one thread, except the counters.
+ * <p>If a server loses data that it has acknowledged, the comparison of complete documents ({@link #hasAll}) detects
+ * the loss. For one thread, except the counters.
  */
 final class Mirror {
     private static final int PART_VALUES = 4096;
-    /** Counted for each value in addition to its bytes. */
+    /** The number of bytes counted for each value in addition to its own. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Existing existing;
-    /** Whether a document may replace a redirect at the target, once it is fenced. */
+    /** Whether a document, once it is fenced, may replace a redirect at the target. */
     private final boolean comesBack;
 
     private final Patience patience;
     private final Map<DocumentName, Twin> twins = new HashMap<>();
-    /** Documents that are skipped because the target has others of the same names. */
+    /** Documents that are skipped because the target has other documents of the same names. */
     private final Set<DocumentName> skipped = new HashSet<>();
 
     private volatile long values;
     private volatile long bytes;
 
-    /** The target rejects a document. */
+    /** Thrown when the target rejects a document. */
     static final class RefusedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -56,7 +55,7 @@ final class Mirror {
     /**
      * Creates a mirror without documents.
      *
-     * @param existing the handling of a document whose name is taken
+     * @param existing the handling of a document whose name already exists at the target
      * @param comesBack whether a document may replace a redirect at the target
      */
     Mirror(Existing existing, boolean comesBack, Patience patience) {
@@ -65,7 +64,7 @@ final class Mirror {
         this.patience = patience;
     }
 
-    /** Adds a document that was found to be the same at both servers. */
+    /** Adds a document that is identical at both servers. */
     void same(byte[] name, Description source, Description target) {
         twins.put(DocumentName.of(name), new Twin(source, target.id(), source.next()));
     }
@@ -75,7 +74,7 @@ final class Mirror {
         return twins.keySet();
     }
 
-    /** Makes the next check compare every document completely, because the source may have another store. */
+    /** Makes the next check compare every document completely; called when the source may have another store. */
     void doubt() {
         twins.replaceAll((name, twin) ->
                 new Twin(twin.source(), twin.targetId(), twin.source().first()));
@@ -121,7 +120,7 @@ final class Mirror {
     }
 
     /**
-     * Synchronizes a document; returns once the result is durable.
+     * Synchronizes a document, and returns once the result is durable.
      *
      * @param now its description; null if it no longer exists
      * @throws ClientException if it was trimmed or deleted in the meantime; a retry may succeed
@@ -134,7 +133,7 @@ final class Mirror {
         new Bringing(source, target, name, false).bring(now);
     }
 
-    /** Synchronizes a fenced document like {@link #bring}, even to a server where it has left a redirect. */
+    /** Synchronizes a fenced document like {@link #bring}, but also to a server where it has left a redirect. */
     void bringFenced(Carrier source, Carrier target, DocumentName name, @Nullable Description now) throws IOException {
         if (!isUpToDate(name, now)) {
             new Bringing(source, target, name, true).bring(now);
@@ -142,8 +141,8 @@ final class Mirror {
     }
 
     /**
-     * Whether the target redirects clients to the document's current server. The document may return only while it is
-     * fenced; otherwise both the copy and the original would accept writes.
+     * Whether the target redirects clients to the document's current server. Only a fenced document may return to that
+     * target; otherwise both the copy and the original would accept writes.
      */
     boolean waitsForFence(Carrier target, DocumentName name) {
         try {
@@ -156,10 +155,10 @@ final class Mirror {
     }
 
     /**
-     * Whether the target has all data of a fenced document. It may have additional values, if clients have already
-     * found it there. Reads and compares the values.
+     * Whether the target has all data of a fenced document. The copy may have additional values, if clients have
+     * already found it. Reads and compares the values.
      *
-     * @param found whether clients may have found it there, and trimmed it
+     * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the source does not show it
      */
     boolean hasAll(Carrier source, Carrier target, DocumentName name, boolean found) throws IOException {
@@ -191,7 +190,7 @@ final class Mirror {
                 .equals(sum(target, name, there.from(first).until(here.next())).crc32c());
     }
 
-    /** Whether this run has copied all of a document to the target. */
+    /** Whether this run has copied an entire document to the target. */
     private boolean isTwin(DocumentName name, Description here, Description there) {
         Twin twin = twins.get(name);
         return twin != null
@@ -253,7 +252,7 @@ final class Mirror {
             try {
                 there = describe(target, name);
             } catch (ClientException notSeen) {
-                // It was moved, or is incomplete.
+                // The document was moved, or is incomplete.
                 requireOther(notSeen);
                 if (notSeen.isMoved() && comesBack && !fenced) {
                     return;
@@ -300,7 +299,7 @@ final class Mirror {
         }
 
         /**
-         * Handles a document that has lost values: its store was replaced by a backup, or was less durable than
+         * Handles a document that has lost values: its store was replaced by a backup, or has lost writes that it had
          * acknowledged.
          */
         private void wentBack(Description now, Twin twin) throws IOException {

@@ -16,19 +16,21 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves documents to another server while clients write to them. Each is copied until little is missing, then fenced,
- * copied to its end, compared, and replaced by a redirect. Another run resumes an interrupted move. For one thread,
- * except the progress.
+ * Moves documents to another server while clients write to them. Each document is copied until few values are missing,
+ * then fenced, copied to its end, compared, and replaced by a redirect. Another run resumes an interrupted move. For
+ * one thread, except the progress.
  */
 final class Moving {
-    /** A document that lacks at most this many values is fenced, because they are copied within a moment. */
+    /**
+     * The maximum number of missing values with which a document is fenced, because they are copied within a moment.
+     */
     private static final long NEAR_VALUES = 1_000;
-    /** The passes after which a document is fenced even if it is written to faster than it is copied. */
+    /** The number of passes after which a document is fenced even if it grows faster than it is copied. */
     private static final int CATCH_UPS = 20;
 
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
-    /** The exclusive upper bound of holders, which have at most 18 digits, as over HTTP. */
+    /** The exclusive upper bound of holders, which have at most 18 digits, like over HTTP. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
     private final Pair pair;
@@ -44,7 +46,7 @@ final class Moving {
      * Creates a move that has not started.
      *
      * @param following copies the documents
-     * @param to the address for the redirect of clients
+     * @param to the address to which clients are redirected
      */
     Moving(Pair pair, Mirror mirror, Following following, Whereabouts to) {
         this.pair = pair;
@@ -135,7 +137,7 @@ final class Moving {
 
     /**
      * Removes the fence, unless clients may have found the document at the target to which it returns; returns whether
-     * it did.
+     * the fence was removed.
      */
     private boolean abandon(DocumentName name, boolean back) {
         if (back && !mirror.waitsForFence(pair.target(), name)) {
@@ -170,7 +172,7 @@ final class Moving {
         }
     }
 
-    /** Copies a document until little is missing; returns the reason if the target rejects it, otherwise null. */
+    /** Copies a document until few values are missing; returns the reason if the target rejects it, otherwise null. */
     private @Nullable String caughtUp(DocumentName name) throws IOException {
         try {
             catchUp(name);

@@ -14,20 +14,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to two servers, which are reopened when either was lost. Work that needs them is then repeated, and
- * must continue from the state that it finds. For one thread, except {@link #stop} and {@link #stopped}.
+ * The connections to two servers, which are reopened if either is lost. Work that needs them is then repeated, and must
+ * continue from the state that it finds. For one thread, except {@link #stop} and {@link #stopped}.
  */
 final class Pair implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
-    /** A server that was unreachable for this long will not return soon. */
+    /** The time after which an unreachable server is not expected to return soon. */
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final Opening toSource;
     private final Opening toTarget;
     private final Consumer<String> tell;
     private final CountDownLatch stop = new CountDownLatch(1);
-    /** All connections opened since the last close. */
+    /** All connections that were opened since the last close. */
     private final Queue<Carrier> opened = new ConcurrentLinkedQueue<>();
 
     private @Nullable Carrier source;
@@ -60,7 +60,7 @@ final class Pair implements AutoCloseable {
     }
 
     /**
-     * Runs the work, and repeats it until it completes or this is stopped.
+     * Runs the work, and repeats it until it completes or this pair is stopped.
      *
      * @throws LostException if a server could not be reached at first, or for ten minutes
      */
@@ -161,7 +161,7 @@ final class Pair implements AutoCloseable {
         return Objects.requireNonNull(target);
     }
 
-    /** Sleeps, unless this is stopped. */
+    /** Sleeps until the time is over or this pair is stopped. */
     void sleep(long millis) {
         try {
             stop.await(millis, TimeUnit.MILLISECONDS);

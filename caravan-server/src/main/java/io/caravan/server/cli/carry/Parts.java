@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sends a document whose number of values is unknown before the last: a short one in one write, a longer one in chunks,
- * which become visible at the end. For one thread.
+ * Sends a document whose number of values is unknown before the last one: a short document in one write, a longer one
+ * in chunks, which become visible at the end. For one thread.
  */
 final class Parts {
-    /** Counted for each value in addition to its bytes. */
+    /** The number of bytes counted for each value in addition to its own. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Carrier carrier;
@@ -59,7 +59,7 @@ final class Parts {
         bytes = 0;
     }
 
-    /** Waits until the document is durable, and visible. */
+    /** Waits until the document is durable and visible. */
     void end() {
         if (id < 0) {
             patience.take(() -> {

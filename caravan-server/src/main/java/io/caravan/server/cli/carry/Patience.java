@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Retries requests that exceed the rate limit of a space, after the time that its server requests. Stops when no
+ * Retries requests that exceed the rate limit of a space, after the time that the server requests. Gives up if no
  * request was accepted during 10 minutes of waiting. For one thread.
  */
 final class Patience {
@@ -19,7 +19,7 @@ final class Patience {
     private boolean told;
 
     /**
-     * Creates a state without waits.
+     * Creates an instance that has not waited yet.
      *
      * @param tell receives a message when it waits for the first time
      */
@@ -28,7 +28,7 @@ final class Patience {
         this.tell = tell;
     }
 
-    /** Sends a request until it is accepted, or rejected for another reason. */
+    /** Repeats a request until it is accepted, or rejected for another reason. */
     <T> T take(Supplier<T> request) {
         while (true) {
             try {
@@ -56,7 +56,7 @@ final class Patience {
         waitedMillis = 0;
     }
 
-    /** Whether a rejected request may be sent again; waits until then if so. */
+    /** Whether a rejected request may be sent again; if so, waits first. */
     boolean waits(ClientException refusal) {
         long millis = refusal.waitMillis();
         if (millis == 0 || waitedMillis + millis > MOST_MILLIS) {

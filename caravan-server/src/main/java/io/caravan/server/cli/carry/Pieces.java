@@ -26,8 +26,8 @@ interface Pieces {
     }
 
     /**
-     * Splits a JSON array into its elements, byte for byte, without the white space around them; an empty body has
-     * none. Does not validate the elements.
+     * Splits a JSON array into its elements, byte for byte, without the white space around them; an empty body has no
+     * elements. Does not validate the elements.
      *
      * @param maxBytes the maximum length of an element
      */
@@ -35,9 +35,9 @@ interface Pieces {
         return new Messages(body, maxBytes);
     }
 
-    /** See {@link #messages}. */
+    /** The elements of a JSON array, see {@link #messages}. */
     final class Messages implements Pieces {
-        /** The maximum white space between two elements, to detect a response that never ends. */
+        /** The maximum amount of white space between two elements, to detect a response that never ends. */
         private static final int MAX_WHITE = 64 * 1024;
 
         private static final int BUFFER_BYTES = 16 * 1024;

@@ -33,15 +33,14 @@ import java.util.function.ToLongFunction;
 
 /**
  * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
- * compares the rest. The last pass is the one that copies nothing, and during which nothing was written to Redis; it
- * has compared all lists. Memory holds some MiB of values, and about 30 bytes for each list. For one thread, except
- * {@link #progress}.
+ * compares the rest. The last pass is the one that compares all lists and copies nothing, while nothing is written to
+ * Redis. Memory holds some MiB of values, and about 30 bytes for each list. For one thread, except {@link #progress}.
  */
 final class RedisImport implements AutoCloseable {
     private static final int TOLD_NAMES = 5;
     private static final int MAX_TYPES = 32;
     private static final int MAX_TYPE_CHARS = 32;
-    /** The pause before a pass that may be due only to a write to something other than a list. */
+    /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
 
     /** Connects to Redis. */
@@ -51,10 +50,10 @@ final class RedisImport implements AutoCloseable {
 
     /** The state of a list. */
     private enum Known {
-        /** It was copied, or found to be the same, in this pass or in an earlier one. */
+        /** The list was copied, or found to be identical, in this pass or in an earlier one. */
         SAME_NOW,
         SAME_EARLIER,
-        /** It was reported as impossible to import. */
+        /** The list was reported as impossible to import. */
         UNFIT_NOW,
         UNFIT_EARLIER;
 
@@ -71,7 +70,7 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Names of keys of one type other than list. */
+    /** Keys of one type other than list. */
     private static final class Others {
         final List<String> first = new ArrayList<>();
         long count;
@@ -140,7 +139,7 @@ final class RedisImport implements AutoCloseable {
         return ByteBuffer.wrap(digest.digest(name)).getLong();
     }
 
-    /** Receives the reader's findings other than readable lists. */
+    /** Receives the reader's findings, apart from readable lists. */
     private final class Finding implements RedisLists.Findings {
         @Override
         public void other(byte[] name, String type) {
@@ -212,7 +211,10 @@ final class RedisImport implements AutoCloseable {
         findLost();
     }
 
-    /** Pauses before the next pass, which is needed because the write may have been to a list after its comparison. */
+    /**
+     * Pauses before the next pass, which is needed because the write may have been to a list that had already been
+     * compared.
+     */
     private void waitForQuiet() {
         if (!toldOfWrites) {
             toldOfWrites = true;

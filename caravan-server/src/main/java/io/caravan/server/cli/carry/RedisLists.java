@@ -20,9 +20,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on Redis lists as documents whose sequences start at 0. Short ones are requested many at a time, each as it is
- * at one moment. Long ones are read in slices, which are valid if no client has changed the list between them, or only
- * its end. A list without values does not exist. For one thread.
+ * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each in its
+ * state at one moment. Long lists are read in slices, which are valid if no client has changed the list between them,
+ * except at its end. A list without values does not exist. For one thread.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
@@ -44,7 +44,7 @@ final class RedisLists implements AutoCloseable {
 
     private static final int MAX_INFO_BYTES = 64 * 1024;
     private static final String CHANGES = "rdb_changes_since_last_save:";
-    /** The fields that change with writes, because a save resets the number of changes. */
+    /** The fields that change with writes. One field is not enough, because a save resets the number of changes. */
     private static final List<String> WRITE_COUNTS = List.of(CHANGES, "rdb_last_save_time:", "rdb_saves:");
 
     /** The factor by which an estimate shrinks while smaller lists follow. */
@@ -54,13 +54,13 @@ final class RedisLists implements AutoCloseable {
     private final int maxValueBytes;
     private final Findings findings;
     private byte[] cursor = START;
-    /** The size of the largest recent short lists. */
+    /** The estimated size of the largest recent short lists. */
     private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
 
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** Receives findings other than lists that are passed on. */
+    /** Receives findings, apart from the lists that are passed on. */
     interface Findings {
         /** Receives a key that is not a list. */
         void other(byte[] name, String type);
@@ -88,10 +88,10 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Returns the next names that are valid document names, of keys of any type. A full scan returns every list that
+     * Returns the next names of keys of any type that are valid document names. A full scan returns every list that
      * exists throughout, some possibly twice.
      *
-     * @return null after the last of them; the next call then starts another scan
+     * @return null after the last names; the next call then starts another scan
      */
     @Nullable
     Set<DocumentName> scan() {
@@ -250,7 +250,7 @@ final class RedisLists implements AutoCloseable {
         findings.unfit(name, "changes too fast to be read");
     }
 
-    /** Returns whether all values were present. */
+    /** Reads a list in slices; returns whether all values were present. */
     private boolean readSlices(ListReading reading, long length) throws IOException {
         Queue<Long> slices = new ArrayDeque<>();
         long asked = 0;
@@ -281,7 +281,7 @@ final class RedisLists implements AutoCloseable {
         return Math.max(1, Math.min(MAX_SLICE_VALUES, SLICE_BYTES / mean));
     }
 
-    /** Redis executes an empty transaction unless a watched list was changed. */
+    /** Whether no watched list was changed: Redis executes an empty transaction only then. */
     private boolean unchangedSinceWatch() {
         redis.send("MULTI");
         redis.send("EXEC");
@@ -316,7 +316,7 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Returns a marker of all data in Redis: while it is unchanged, nothing was written to any database.
+     * Returns a marker of all data in Redis: if it is unchanged, nothing was written to any database.
      *
      * @throws ClientException if Redis does not report its writes, or not to this user
      */

@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Imports streams of another server, one after the other, each with sequences from 0, and verifies each by reading it
- * back. A stream whose document already exists is compared with it instead. Memory holds some MiB of values. For one
- * thread, except {@link #progress}.
+ * back. If the document of a stream already exists, the two are compared instead. Memory holds some MiB of values. For
+ * one thread, except {@link #progress}.
  */
 final class StreamImport implements AutoCloseable {
-    /** The attempts to read a stream that is closed during the read. */
+    /** The maximum number of attempts to read a stream that is closed during the read. */
     private static final int TRIES = 3;
 
     private static final double MEBIBYTE = 1024 * 1024;
@@ -47,7 +47,7 @@ final class StreamImport implements AutoCloseable {
     private long expired;
     private long refused;
 
-    /** The stream was closed while it was read, so the attributes already sent would be wrong. */
+    /** Thrown when the stream was closed while it was read, so the attributes already sent would be wrong. */
     private static final class ClosedMeanwhileException extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
@@ -72,7 +72,7 @@ final class StreamImport implements AutoCloseable {
         this.patience = new Patience(pause, tell);
     }
 
-    /** Imports one stream. Reports problems with it, so that others may follow. */
+    /** Imports one stream. Reports problems with it, so that other streams can still be imported. */
     void bring(byte[] name) throws IOException {
         if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
             refused++;

@@ -60,7 +60,7 @@ final class StreamSource {
         }
     }
 
-    /** The metadata in the response to a read. */
+    /** The metadata of the response to a read. */
     private record Chunk(String next, boolean upToDate, boolean closed, boolean empty) {}
 
     /**

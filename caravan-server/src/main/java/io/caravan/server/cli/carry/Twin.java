@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The state of a document that two servers have, as far as it was found to be the same.
+ * The state of a document that two servers have, up to the sequence to which it was found to be identical.
  *
  * @param source its description at the source when it was last copied
  * @param targetId its id at the target

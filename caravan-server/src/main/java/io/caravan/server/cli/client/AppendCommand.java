@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 final class AppendCommand extends ClientCommand {
-    /** The default of the option: any sequence. */
+    /** The default of the option, which stands for any sequence. */
     private static final long ANY = -1;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")

@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * must wait for its next value first calls {@link #sendBatch}.
  */
 final class BatchAppend {
-    /** Every server accepts this much in one request. */
+    /** The maximum number of bytes in a request, which every server accepts. */
     private static final int BATCH_BYTES = 1024 * 1024;
 
     private static final int BATCH_VALUES = 4096;

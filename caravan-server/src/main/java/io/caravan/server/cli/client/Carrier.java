@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes documents with their sequences and attributes at one server. Methods that start with {@code ask}
- * send a request. They may be called many times before the replies are received, in the same order. An exception as a
- * reply concerns its request alone; the next reply can be received. For one thread.
+ * send a request. They may be called many times before the replies are received, in the same order. An exception in
+ * place of a reply concerns only its request; the next reply can be received. For one thread.
  */
 public interface Carrier extends AutoCloseable {
     /**
@@ -46,7 +46,7 @@ public interface Carrier extends AutoCloseable {
             this(id, first, next, bytes, attributes, false, null, null);
         }
 
-        /** Whether it is a copy of another document with all of its values before this sequence. */
+        /** Whether this document is a copy of another one with all of the other's values before this sequence. */
         public boolean hasBrought(Description from, long sequence) {
             return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
         }
@@ -88,7 +88,7 @@ public interface Carrier extends AutoCloseable {
     }
 
     /**
-     * The server at the other end.
+     * The state of the server at the other end.
      *
      * @param run identifies this run of the server; empty if it is unknown
      * @param incomplete whether it lists only some of its documents, because others are still only in its archive
@@ -100,7 +100,7 @@ public interface Carrier extends AutoCloseable {
 
     /**
      * Returns the next names with this prefix; no reply may be pending. A document that exists during the entire scan
-     * is named once.
+     * is returned once.
      */
     Names scan(Names before, byte[] prefix);
 
@@ -135,13 +135,13 @@ public interface Carrier extends AutoCloseable {
      */
     void taken();
 
-    /** Begins a document that is sent in chunks; returns its id, which the chunks name. */
+    /** Begins a document that is sent in chunks, and returns its id, which every chunk contains. */
     long begin(byte[] name, Description document, Replaced replaced);
 
     /** Sends a chunk of a document. */
     void add(byte[] name, long id, long sequence, List<byte[]> values);
 
-    /** Makes a document visible whose chunks have all been sent. */
+    /** Makes a document visible after all of its chunks have been sent. */
     void end(byte[] name, long id, long next);
 
     /**
@@ -155,7 +155,7 @@ public interface Carrier extends AutoCloseable {
     /** Deletes a copied document, if it still has this id. */
     void delete(byte[] name, long id);
 
-    /** Discards a document whose chunks were sent only in part. */
+    /** Discards a document of which only some chunks were sent. */
     void abort(byte[] name, long id);
 
     /**
@@ -166,8 +166,8 @@ public interface Carrier extends AutoCloseable {
     void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
 
     /**
-     * Fences a document, so that the server rejects all other writes to it; durable on return, as the other steps of a
-     * move.
+     * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, this is
+     * durable on return.
      *
      * @param holder identifies this run of the move
      * @throws ClientException if the document does not exist or cannot be moved
@@ -181,10 +181,10 @@ public interface Carrier extends AutoCloseable {
      */
     void redirect(byte[] name, long holder);
 
-    /** Removes the fence of one run, or of any run; returns whether one existed. */
+    /** Removes the fence of one run, or of any run; returns whether such a fence existed. */
     boolean abandon(byte[] name, OptionalLong holder);
 
-    /** Removes a redirect; returns whether one existed. */
+    /** Removes a redirect; returns whether it existed. */
     boolean forget(byte[] name);
 
     /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */

@@ -76,9 +76,9 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /**
-     * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server that is alone, or
-     * leads the only group, is reached at the address of {@code --server}, because its own address may not be reachable
-     * from here.
+     * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server without a cluster,
+     * or the leader of the only group, is reached at the address of {@code --server}, because the address that it
+     * reports may not be reachable from here.
      *
      * @throws ClientException if a group has no leader
      */
@@ -96,7 +96,7 @@ public abstract class ClientCommand extends CliCommand {
                 .toList();
     }
 
-    /** An action in each Raft group of a cluster. */
+    /** An action that runs in each Raft group of a cluster. */
     protected interface InGroup {
         void run(ServerConnection leader) throws IOException;
     }
@@ -148,7 +148,7 @@ public abstract class ClientCommand extends CliCommand {
      * @throws ClientException if some may be only in its archive
      */
     protected static void requireComplete(Carrier carrier) {
-        // The state that the server reports is as recent as its last scan.
+        // The state that the server reports is that of its last scan.
         carrier.scan(Documents.Names.before(), new byte[0]);
         if (carrier.about().incomplete()) {
             throw ClientException.otherState("the server lists only those of its documents that it has fetched from its"

@@ -2,13 +2,13 @@ package io.caravan.server.cli.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** The failure of a command. The message states the cause and the remedy. */
+/** Thrown when a command fails. The message states the cause and the remedy. */
 public final class ClientException extends RuntimeException {
-    /** The exit code of a failure: no server, no permission, no space. */
+    /** The exit code of a failure, such as no server, no permission, or no space. */
     public static final int FAILED = 1;
     /**
-     * The exit code if the document is in another state than expected (missing, longer, closed, trimmed), or its space
-     * is full.
+     * The exit code if the document is not in the expected state (missing, longer, closed, or trimmed), or its space is
+     * full.
      */
     public static final int OTHER_STATE = 3;
 
@@ -64,7 +64,9 @@ public final class ClientException extends RuntimeException {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 
-    /** Whether this document is in another state than expected, so that other documents may succeed. */
+    /**
+     * Whether only this document is not in the expected state, in which case requests for other documents may succeed.
+     */
     public boolean isOtherState() {
         return exitCode == OTHER_STATE;
     }

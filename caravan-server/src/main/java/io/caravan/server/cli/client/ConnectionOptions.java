@@ -37,7 +37,10 @@ final class ConnectionOptions {
 
     private static final List<String> ADDRESS_VARIABLES = List.of("CARAVAN_SERVER", "CARAVAN_RESP");
     private static final HostPort USUAL_ADDRESS = new HostPort("127.0.0.1", 6380);
-    /** The addresses at which a server listens on every interface, and the one that reaches it from its machine. */
+    /**
+     * Maps each address with which a server listens on every interface to the loopback address that reaches it from its
+     * own machine.
+     */
     private static final Map<String, String> LOOPBACK = Map.of("0.0.0.0", "127.0.0.1", "::", "::1");
 
     private static final Pattern HTTP = Pattern.compile("(https?://)([^/]+)/?");
@@ -97,7 +100,7 @@ final class ConnectionOptions {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
 
-        /** Returns the two ways to give the password. */
+        /** Returns a description of the two ways to give the password. */
         String ways() {
             return "the environment variable " + variable() + " or with " + prefix + "password-file FILE";
         }

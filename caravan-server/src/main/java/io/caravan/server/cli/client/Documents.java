@@ -17,7 +17,7 @@ public final class Documents implements AutoCloseable {
     /** The approximate number of value bytes in one reply; memory holds no more. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** The maximum number of values in a reply, even of short ones, because longer ones may follow. */
+    /** The maximum number of values in a reply, even if they are short, because longer values may follow. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
@@ -63,7 +63,7 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Names of documents.
+     * Some names of documents.
      *
      * @param cursor the position to continue from; 0 if these were the last ones
      */
@@ -92,15 +92,15 @@ public final class Documents implements AutoCloseable {
     public record Value(long sequence, byte[] bytes) {}
 
     /**
-     * Returns a document's fields, by the server's names: text, numbers, booleans, null. Returns null if it does not
-     * exist.
+     * Returns a document's fields (text, numbers, booleans, or null) by the server's names for them. Returns null if
+     * the document does not exist.
      */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
         return ServerConnection.fields(connection.call(caravan("INFO", name)));
     }
 
-    /** Returns the document of a name, or null if it does not exist. */
+    /** Returns the document with this name, or null if it does not exist. */
     @Nullable
     Document find(byte[] name) {
         Map<String, @Nullable Object> info = info(name);
@@ -125,8 +125,9 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Appends values and returns their sequences. An append returns only the list's length, and a trim that removes
-     * nothing returns the first sequence. The transaction prevents other writes between the two.
+     * Appends values and returns their sequences. The server's reply to an append contains only the list's length, and
+     * the reply to a trim that removes nothing contains the first sequence. The transaction prevents other writes
+     * between the two.
      */
     private Sequences append(byte[] name, List<byte[]> values) {
         connection.send(new CommandArguments(Command.MULTI));
@@ -150,8 +151,8 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Reads a range of any length in pages. Requests several pages ahead, so that only one round trip counts instead of
-     * one for each page. They wait in the server and in the sockets; only one is in memory.
+     * Reads a range of any length in pages. Requests several pages ahead, so that it waits for one round trip in total
+     * instead of one for each page. The requested pages wait in the server and in the sockets; only one is in memory.
      *
      * @param document the document that must contain the values
      * @throws ClientException if the document is trimmed or deleted in the meantime; the values before that were passed
@@ -206,7 +207,10 @@ public final class Documents implements AutoCloseable {
         return new Value(number(pair.get(0)), (byte[]) Objects.requireNonNull(pair.get(1)));
     }
 
-    /** Trims the values before a sequence, and returns the first one retained; empty if the document does not exist. */
+    /**
+     * Trims the values before a sequence, and returns the first retained sequence; empty if the document does not
+     * exist.
+     */
     OptionalLong trim(byte[] name, long to) {
         Object first = connection.call(caravan("TRIM", name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
@@ -234,7 +238,7 @@ public final class Documents implements AutoCloseable {
         return new Names((byte[]) Objects.requireNonNull(answer.get(0)), names);
     }
 
-    /** Returns the server's status: sections of lines {@code name:value}. */
+    /** Returns the server's status: sections whose lines have the form {@code name:value}. */
     String status() {
         return text(connection.call(new CommandArguments(Command.INFO)));
     }

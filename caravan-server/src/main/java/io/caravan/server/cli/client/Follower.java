@@ -117,8 +117,8 @@ final class Follower {
                 return true;
             }
             if (page.values().size() == pageValues) {
-                // Reads everything that has arrived in the meantime at once, because page by page is slow for large
-                // amounts.
+                // Reads all values that have arrived in the meantime at once, because requesting one page after the
+                // other is slow.
                 catchUp(documents, documents.find(name), sink);
             }
         }
@@ -146,7 +146,10 @@ final class Follower {
         id = found;
     }
 
-    /** Reads the values present. If the next value has been trimmed, leaves the failure to the next request. */
+    /**
+     * Reads the values that are already present. If the next value has been trimmed, does nothing, so that the next
+     * request fails.
+     */
     private void catchUp(Documents documents, @Nullable Document document, Documents.Sink sink) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();

@@ -44,12 +44,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Accesses documents of a server over HTTP. Requests that are sent ahead use several connections at the same time. A
- * read is retried if the server is busy or unreachable. A write is not, because it may have been executed.
+ * read is retried if the server is busy or unreachable. A write is not retried, because it may have been executed.
  */
 public final class HttpCarrier implements Carrier {
     private static final int CONNECTIONS = 8;
     /**
-     * The maximum response. A page contains about 256 KiB of values, or one value; an untrusted server could send more.
+     * The maximum length of a response. A page contains about 256 KiB of values, or one value; an untrusted server
+     * could send more.
      */
     private static final int MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -57,13 +58,13 @@ public final class HttpCarrier implements Carrier {
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
-    /** The longest value in Base64 exceeds Jackson's default limit. */
+    /** A mapper with a higher limit than Jackson's default, which the longest value in Base64 exceeds. */
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_ANSWER_BYTES)
                     .build())
             .build());
-    /** Problem codes for a document in another state than the request expects. */
+    /** Problem codes for a document that is not in the state that the request expects. */
     private static final Set<String> OTHER_STATES = Set.of(
             ("exists gone closed restoring changed_meanwhile sequence_conflict offset_trimmed offset_beyond_tail reserved"
                             + " too_large over_quota not_json has_forks moving")
@@ -79,7 +80,7 @@ public final class HttpCarrier implements Carrier {
     /**
      * Creates a carrier; sends nothing yet.
      *
-     * @param whereToken the source of the token, for messages about a wrong one
+     * @param whereToken the source of the token, for messages about a wrong token
      */
     HttpCarrier(HttpLink link, String whereToken, Retries.Pause pause) {
         this.link = link;
@@ -352,7 +353,7 @@ public final class HttpCarrier implements Carrier {
         }
     }
 
-    /** Reads; returns null if the document does not exist. */
+    /** Sends a read; returns null if the document does not exist. */
     private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
         return read(path(endpoint, name) + query);
     }
@@ -389,7 +390,7 @@ public final class HttpCarrier implements Carrier {
         return body.path("code").asText();
     }
 
-    /** Returns the response body, or throws if it is a rejection. */
+    /** Returns the response body, or throws an exception if the response is a rejection. */
     private JsonNode accepted(HttpLink.Answer answer, JsonNode body) {
         int status = answer.status();
         if (status == OK && body.isObject()) {

@@ -18,8 +18,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that the token goes to this server
- * alone. About 16 KiB of a response body are in memory. Thread-safe; each response is for one thread.
+ * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that only this server receives the
+ * token. Memory holds about 16 KiB of a response body. Thread-safe; each response is for one thread.
  */
 public final class HttpLink {
     private final HttpClient client;
@@ -28,12 +28,12 @@ public final class HttpLink {
     private final Duration timeout;
 
     /**
-     * A response, whose body is still to be read, and which must be closed.
+     * A response whose body has not been read yet, and which must be closed.
      *
      * @param body fails if no data arrives in time, or the connection is lost before its end
      */
     public record Answer(int status, HttpHeaders headers, InputStream body) implements Closeable {
-        /** Returns the header's first value, or null. */
+        /** Returns the header's first value, or null if the header is absent. */
         public @Nullable String header(String name) {
             return headers.firstValue(name).orElse(null);
         }

@@ -12,7 +12,7 @@ public final class HttpPages {
     private final HttpLink link;
     private boolean known;
 
-    /** A response: its status, and its body. */
+    /** A response. */
     public record Page(int status, byte[] body) {}
 
     HttpPages(HttpLink link) {

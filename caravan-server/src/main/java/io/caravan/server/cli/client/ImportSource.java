@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * The address of a server of another kind, and the user there. A mixin for commands that import Redis lists, or streams
- * over HTTP.
+ * The address of another kind of server, and the user to log in as. A mixin for commands that import Redis lists, or
+ * streams over HTTP.
  */
 public final class ImportSource {
     private static final Set<String> HTTP = Set.of("http", "https");
@@ -40,7 +40,7 @@ public final class ImportSource {
             description = "Certificates (PEM) of the authorities to trust there instead of Java's defaults.")
     private @Nullable Path authorities;
 
-    /** Whether documents come from a server. */
+    /** Whether a server is given as the source. */
     public boolean isGiven() {
         return url != null;
     }
@@ -83,7 +83,7 @@ public final class ImportSource {
                 return base;
             }
         } catch (URISyntaxException unfit) {
-            // Reported below.
+            // The code below reports the problem.
         }
         throw options.misused(
                 "--from is not http://HOST:PORT/PATH, or https:// for TLS; a token comes from --from-password-file or "

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The address of a second server, and the user there. A mixin for commands that copy documents to it. */
+/**
+ * The address of a second server, and the user to log in as. A mixin for commands that copy documents to that server.
+ */
 public final class OtherServer {
     @Option(
             names = "--to",

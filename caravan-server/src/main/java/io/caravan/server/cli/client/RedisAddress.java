@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of a Redis server, and the user there: {@code redis://[user:password@]HOST:PORT[/DB]}, with TLS
- * {@code rediss://}. Its text form omits the password.
+ * The address of a Redis server, with an optional user: {@code redis://[user:password@]HOST:PORT[/DB]}, or {@code
+ * rediss://} for TLS. The text form of this object omits the password.
  *
  * @param user null for Redis's default user
  * @param password null if none is given

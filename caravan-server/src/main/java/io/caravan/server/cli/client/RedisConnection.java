@@ -33,11 +33,11 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Redis server, which is not trusted. Requests are sent, and the parts of their replies are received
- * in the same order, each checked for its expected type. About 64 KiB of a reply are in memory, or one value, whose
- * maximum length the caller sets. For one thread.
+ * A connection to a Redis server, which is not trusted. The parts of replies are received in the order of the requests,
+ * and each is checked for its expected type. Memory holds about 64 KiB of a reply, or one value, whose maximum length
+ * the caller sets. For one thread.
  *
- * <p>An error that is returned as {@link #NO_LIST} concerns its request alone; after any exception the connection is
+ * <p>An error that is returned as {@link #NO_LIST} concerns only its request; after any exception the connection is
  * unusable.
  */
 public final class RedisConnection implements AutoCloseable {
@@ -48,7 +48,8 @@ public final class RedisConnection implements AutoCloseable {
     private static final int MAX_LINE_BYTES = 4096;
     private static final int KEPT_BYTES = 64;
     /**
-     * Strings arrive in pieces as they are received. More bytes without a piece than this are a line without an end.
+     * The maximum number of bytes without a piece of a string; more bytes are a line without an end, because strings
+     * are passed on in pieces as they are received.
      */
     private static final int MAX_BYTES_OF_NOTHING = 2 * CHUNK_BYTES;
 
@@ -82,7 +83,7 @@ public final class RedisConnection implements AutoCloseable {
     }
 
     /**
-     * Connects, and logs in.
+     * Connects and logs in.
      *
      * @param tls null to connect without TLS
      * @throws ServerConnection.LostException if the server cannot be reached, or does not reply in time
@@ -160,7 +161,7 @@ public final class RedisConnection implements AutoCloseable {
         out.write('\n');
     }
 
-    /** Receives a number; {@link #NO_LIST} if the name is not that of a list. */
+    /** Receives a number; returns {@link #NO_LIST} if the name is not that of a list. */
     public long integer() {
         Object part = next();
         if (isNoList(part)) {
@@ -202,7 +203,7 @@ public final class RedisConnection implements AutoCloseable {
         throw unexpected("an array", part);
     }
 
-    /** Receives a byte string; keeps only the start if it exceeds the maximum. */
+    /** Receives a byte string, of which only the start is kept if it exceeds the maximum. */
     public Bulk bulk(int maxBytes) {
         Object part = next();
         if (part instanceof FullBulkStringRedisMessage whole && !whole.isNull()) {

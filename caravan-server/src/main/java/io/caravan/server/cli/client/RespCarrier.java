@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.util.KeyValue;
 
-/** Accesses documents of a server over RESP. Uses one connection, and a second one for {@link #read}. */
+/** Accesses documents of a server over RESP. Uses a second connection for {@link #read}. */
 public final class RespCarrier implements Carrier {
     private final ServerConnection.Connector server;
     private final ServerConnection connection;
-    /** The connection for reads; null until the first, and after one that failed. */
+    /** The connection for reads; null before the first read, and after a read that failed. */
     private volatile @Nullable ServerConnection reading;
 
     private volatile boolean cut;

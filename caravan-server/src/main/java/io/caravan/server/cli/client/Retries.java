@@ -10,13 +10,15 @@ import java.util.Set;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
-/** Limits the retries of a request to a server that does not respond, and pauses before each. For one thread. */
+/** Limits the retries of a request to a server that does not respond, and pauses before each retry. For one thread. */
 public final class Retries {
     private static final int TRIES = 5;
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
-    /** Statuses of a server that has executed nothing, and may soon respond differently. */
+    /**
+     * The statuses with which a server reports that it has not executed the request, and may soon respond differently.
+     */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
     private final Pause pause;
@@ -24,13 +26,13 @@ public final class Retries {
 
     /** Waits before a request is sent again. */
     public interface Pause {
-        /** The pause outside tests. */
+        /** The pause that is used outside tests. */
         Pause REAL = Thread::sleep;
 
         void millis(long millis) throws InterruptedException;
     }
 
-    /** The server reports that it is temporarily unavailable. */
+    /** Thrown when the server reports that it is temporarily unavailable. */
     public static final class BusyException extends IOException {
         private static final long serialVersionUID = 1L;
 

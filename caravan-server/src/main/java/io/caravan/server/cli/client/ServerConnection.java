@@ -31,12 +31,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.KeyValue;
 
 /**
- * One connection, on the client library's lowest level: requests are sent and replies received in the same order.
+ * A connection that uses the lowest level of the client library: replies are received in the order of the requests.
  * Memory holds only the reply being received. For one thread, except {@link #cut}. After a {@link LostException} it is
  * unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
-    /** Error prefixes for a document in another state than the command expects. */
+    /** Error prefixes for a document that is not in the state that the command expects. */
     private static final Set<String> OTHER_STATES =
             Set.of(("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
                             + " TOOLARGE QUOTA MOVING")
@@ -45,7 +45,9 @@ public final class ServerConnection implements AutoCloseable {
     private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
     private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
-    /** The end of an error within a transaction; the users of commands have begun none. */
+    /**
+     * The end of an error message within a transaction; it is not shown, because the user has not begun a transaction.
+     */
     private static final Pattern STEP_OF_TRANSACTION =
             Pattern.compile(" \\(command [0-9]+ of the transaction, [^()]*\\)$");
 
@@ -56,14 +58,17 @@ public final class ServerConnection implements AutoCloseable {
             "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
-    /** The sum with the maximum --timeout is still an int. */
+    /** The maximum wait; its sum with the maximum {@code --timeout} is still an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private final Connection connection;
     private final HostPort server;
     private final int timeoutMillis;
 
-    /** The server cannot be reached, or the connection was lost: a request may or may not have been executed. */
+    /**
+     * Thrown when the server cannot be reached, or the connection was lost: a request may or may not have been
+     * executed.
+     */
     public static final class LostException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -92,8 +97,8 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * Creates one socket. After a disconnect, the client library would create another one, and use it without the
-     * protocol version and the user of the connection.
+     * Returns a factory that creates only one socket. After a disconnect, the client library would create another one,
+     * and use it without the protocol version and the user of the connection.
      */
     private static JedisSocketFactory onlyOnce(HostAndPort address, JedisClientConfig config) {
         JedisSocketFactory factory = new DefaultJedisSocketFactory(address, config);
@@ -111,12 +116,12 @@ public final class ServerConnection implements AutoCloseable {
         return ServerInfo.parse(text("INFO"));
     }
 
-    /** Returns the server's reply, as text, to a command of one word or several. */
+    /** Returns the server's reply, as text, to a command of one or more words. */
     public String text(String... words) {
         return new String((byte[]) Objects.requireNonNull(ask(words)), UTF_8);
     }
 
-    /** Returns the server's reply to a command of one word or several; may be null. */
+    /** Returns the server's reply, which may be null, to a command of one or more words. */
     public @Nullable Object ask(String... words) {
         return call(request(words));
     }
@@ -135,7 +140,7 @@ public final class ServerConnection implements AutoCloseable {
         return request;
     }
 
-    /** Converts a reply that is a map, with text for bytes; null remains null. */
+    /** Converts a reply that is a map, and its bytes to text; null remains null. */
     public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
         if (answer == null) {
             return null;
@@ -173,7 +178,7 @@ public final class ServerConnection implements AutoCloseable {
         return receive();
     }
 
-    /** Same as {@link #call}, for a request whose reply may take this much longer. */
+    /** Sends a request like {@link #call}, and waits this much longer for its reply. */
     @Nullable
     Object callBlocking(CommandArguments request, int blockMillis) {
         int waitMillis = blockMillis + timeoutMillis;
@@ -213,7 +218,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * Translates an exception of the client library to one that a user can act on.
+     * Translates an exception of the client library to one that tells users the remedy.
      *
      * @param timeoutSeconds the time that the server had to reply
      */
@@ -294,7 +299,9 @@ public final class ServerConnection implements AutoCloseable {
         return chain(problem).reduce(problem, (first, second) -> second);
     }
 
-    /** Returns the problem, its causes, and earlier attempts; each address of a host is tried. */
+    /**
+     * Returns the problem, its causes, and the problems of earlier attempts: each address of a host is tried in turn.
+     */
     private static Stream<Throwable> chain(Throwable problem) {
         Stream<Throwable> tried = Stream.of(problem.getSuppressed()).flatMap(ServerConnection::chain);
         Throwable cause = problem.getCause();

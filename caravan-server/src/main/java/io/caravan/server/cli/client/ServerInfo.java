@@ -53,7 +53,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
     }
 
     /**
-     * Returns the address of the leader of each Raft group of the server's cluster; none for a single server.
+     * Returns the address of the leader of each Raft group of the server's cluster; empty for a single server.
      *
      * @throws ClientException if a group has no leader
      */
@@ -83,7 +83,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return number(name).orElse(0);
     }
 
-    /** Returns by how much a counter has grown; 0 if the server was restarted. */
+    /** Returns the growth of a counter; 0 if the server was restarted. */
     public long growth(String counter, ServerInfo before) {
         return Math.max(0, numberOrZero(counter) - before.numberOrZero(counter));
     }
@@ -96,7 +96,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
                 : Duration.ZERO;
     }
 
-    /** Writes each section as a field, an object of its statistics. */
+    /** Writes each section as a field whose value is an object with the section's statistics. */
     public void write(JsonGenerator json) throws IOException {
         for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
             json.writeObjectFieldStart(section.getKey());

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The address of the source of documents, if it is reached over HTTP; a mixin. */
+/** The address of the server from which documents come, if it is reached over HTTP; a mixin. */
 public final class SourceServer {
     @Option(
             names = "--from",
@@ -31,7 +31,7 @@ public final class SourceServer {
         return url != null;
     }
 
-    /** Returns access to its documents, or null if no such server is named. */
+    /** Returns access to the server's documents, or null if the command line names no such server. */
     @Nullable
     Carrier carrier(ConnectionOptions options) throws IOException {
         if (url == null) {

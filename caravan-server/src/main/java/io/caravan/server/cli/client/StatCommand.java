@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class StatCommand extends ClientCommand {
-    /** The time over which rates are computed. */
+    /** The time over which rates are measured. */
     private static final Duration LOOK = Duration.ofSeconds(1);
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")

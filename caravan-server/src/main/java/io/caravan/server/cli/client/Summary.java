@@ -8,12 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The statistics of a server in words. Those that the user may not see, or that a follower does not have, are omitted. */
+/**
+ * The statistics of a server in words. Statistics that the user may not see, or that a follower does not have, are
+ * omitted.
+ */
 public record Summary(ServerInfo info) {
     private static final double PERCENT = 100;
 
     /**
-     * Returns the lines of {@code stat}: what a person wants to know first.
+     * Returns the lines of {@code stat}, with the most important statistics.
      *
      * @param before the statistics some seconds ago, for rates
      */
@@ -85,22 +88,22 @@ public record Summary(ServerInfo info) {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }
 
-    /** Returns how full the heap's files are. */
+    /** Returns the used part of the heap's files. */
     public String heap() {
         return part("heap_free_bytes", "heap_total_bytes") + " free, largest hole " + bytes("heap_largest_hole_bytes");
     }
 
-    /** Returns how full the disk is. */
+    /** Returns the used part of the disk. */
     public String disk() {
         return part("disk_free_bytes", "disk_total_bytes") + " free";
     }
 
-    /** Returns how full the JVM heap is. */
+    /** Returns the used part of the JVM heap. */
     public String memory() {
         return part("memory_used_bytes", "memory_max_bytes") + " used";
     }
 
-    /** Returns the state of the archive, and its lag. */
+    /** Returns the state and the lag of the archive. */
     public String archive() {
         String state = info.text("archive_state");
         return state.equals("none")

@@ -22,7 +22,7 @@ final class TrimCommand extends ClientCommand {
     @ArgGroup(multiplicity = "1")
     private Extent extent;
 
-    /** The values to trim. */
+    /** The options that select the values to trim. */
     static final class Extent {
         @Option(
                 names = "--to",

@@ -8,7 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values to append, in order; none exceeds the maximum of any server. */
+/** The values to append, in order; none is longer than {@value #MAX_VALUE_BYTES} bytes. */
 interface ValueSource {
     /** The maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
@@ -26,7 +26,7 @@ interface ValueSource {
     }
 
     /**
-     * Returns all bytes, which are one value.
+     * Returns all bytes of the input as one value.
      *
      * @throws ClientException if there are too many
      */
@@ -44,7 +44,7 @@ interface ValueSource {
     }
 
     /**
-     * Returns each line as a value, without the line feed that ends it, which the last line may lack.
+     * Returns each line as a value, without its line feed; the last line may have none.
      *
      * @param beforeWait runs within {@link #next} if reading would have to wait
      */
@@ -94,7 +94,7 @@ interface ValueSource {
             return end;
         }
 
-        /** Fills the block if it is empty; returns false at the end of the input. */
+        /** Fills the block if no bytes are left in it; returns false at the end of the input. */
         private boolean fill() throws IOException {
             if (position == limit) {
                 if (in.available() == 0) {

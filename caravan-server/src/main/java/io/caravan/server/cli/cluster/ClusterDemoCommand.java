@@ -43,13 +43,13 @@ import picocli.CommandLine.Parameters;
         })
 final class ClusterDemoCommand extends CliCommand {
     private static final int HOSTS_OF_GROUP = 3;
-    /** The limit, because node ids are single letters from a, and each node needs about 300 MB of memory. */
+    /** The maximum number of Raft groups: node ids are single letters, and each node needs about 300 MB of memory. */
     private static final int MAX_GROUPS = 5;
 
     private static final String FILE = "cluster.properties";
     /** The election timeout; short, because nodes on one machine have no network delay. */
     private static final String ELECTION = "300ms";
-    /** The JVM's default heap size would be too large, because at least three nodes share the machine. */
+    /** The heap size of each JVM; the default would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";
 
     @Parameters(paramLabel = "DIR", defaultValue = "cluster", description = "Where everything is.")

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** Shows a cluster from the view of one of its nodes. */
+/** Shows a cluster as one of its nodes sees it. */
 @Command(
         name = "status",
         description = {

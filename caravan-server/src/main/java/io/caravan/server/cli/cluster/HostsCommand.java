@@ -39,8 +39,8 @@ abstract class HostsCommand extends ClientCommand {
         }
 
         /**
-         * Checks that the new node belongs to the queried Raft group, which would otherwise wait for it in vain. A node
-         * of an older version does not report slots.
+         * Checks that the new node belongs to the queried Raft group, which would otherwise wait in vain for the node.
+         * A node of an older version does not report slots.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
@@ -58,7 +58,7 @@ abstract class HostsCommand extends ClientCommand {
     }
 
     /**
-     * Prints the plan, applies it, and prints the resulting members.
+     * Prints the planned change, applies it, and prints the resulting members.
      *
      * @param more the change in the number of members
      * @param joining the new node, or null

@@ -14,8 +14,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The base of the commands that print results. A failure is thrown, and the command line prints it and returns the exit
- * code.
+ * The base of the commands that print results. Commands throw failures; the command line prints them and returns the
+ * exit code.
  */
 @Command(sortOptions = false, footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
@@ -25,7 +25,7 @@ public abstract class CliCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set before the command runs
     private Console console;
 
-    /** Adds commands to a command line, with the console that they use. */
+    /** Adds commands to a command line, and sets the console that they use. */
     public static CommandLine add(CommandLine to, Console console, CliCommand... commands) {
         for (CliCommand command : commands) {
             to.addSubcommand(command.with(console));
@@ -55,7 +55,7 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the exit code after the reader of the output has closed it. */
+    /** Returns the exit code for the case that the reader of the output has closed it. */
     private int ended() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
@@ -64,7 +64,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command is complete when its output is closed. */
+    /** Whether the command only prints, and is therefore complete if the reader closes its output. */
     protected boolean onlyReads() {
         return false;
     }
@@ -117,7 +117,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    /** Returns a value that must be present. */
+    /** Returns a value that must be present, or throws {@link ParameterException}. */
     protected final <T> T given(@Nullable T value, String otherwise) {
         check(value != null, otherwise);
         return Objects.requireNonNull(value);

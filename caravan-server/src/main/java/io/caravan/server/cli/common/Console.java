@@ -8,7 +8,8 @@ import java.io.OutputStream;
 import java.util.Map;
 
 /**
- * The input, output, and environment of a command. Messages for people go to picocli's error stream instead.
+ * The input, output, and environment of a command. Messages for people are not part of it: they go to picocli's error
+ * stream.
  *
  * @param in the values to append
  * @param out the unbuffered stream for results; must throw if they cannot be written

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** Groups a command's options in its help by the mixins that define them. */
+/** Groups the options in a command's help by the mixins that define them. */
 public final class GroupedHelp implements IHelpSectionRenderer {
     private static final String STANDARD = "mixinStandardHelpOptions";
 

@@ -33,7 +33,7 @@ public final class Output implements Closeable {
 
     /** The format of results. */
     public enum Format {
-        /** For people, and for programs that want the bytes as they are. */
+        /** For people, and for programs that need the unchanged bytes. */
         TEXT,
         /** For programs: one JSON object per line. */
         JSON;
@@ -55,7 +55,7 @@ public final class Output implements Closeable {
     }
 
     /**
-     * Writes where no checked exception may be thrown.
+     * Runs an action where no checked exception may be thrown.
      *
      * @throws UncheckedIOException instead of an {@link IOException}
      */
@@ -125,7 +125,7 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Wraps a failure so that it is recognizable as one of the output. Each later use fails, too. */
+    /** Wraps a failure, so that it is recognizable as a failure of the output. Each later use fails, too. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
         private @Nullable IOException failure;

@@ -31,7 +31,7 @@ public final class Progress implements AutoCloseable {
     private long bytes;
 
     /**
-     * Creates a counter that starts at zero and prints to a terminal only.
+     * Creates a counter that starts at zero and prints only to a terminal.
      *
      * @param shown whether the error stream is a terminal
      * @param unit the name of the counted items; bytes are counted in addition
@@ -70,7 +70,7 @@ public final class Progress implements AutoCloseable {
 
     private synchronized void print(String line) {
         if (closed) {
-            // The line was requested before the close, and computing it took longer.
+            // The line was requested before the close, but was ready only after it.
             return;
         }
         if (shown) {

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 
 /**
  * The settings for reaching an archive's bucket. Credentials are never options, because other users of the machine can
- * see command lines. The AWS SDK finds them in the environment, in its files, or from the machine's role.
+ * see command lines. The AWS SDK finds credentials in the environment, in its files, or from the machine's role.
  */
 public final class S3Settings {
     /** The position of these options in help: after a command's own options. */

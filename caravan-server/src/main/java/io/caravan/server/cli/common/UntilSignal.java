@@ -8,7 +8,7 @@ import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
 /**
- * Runs work that Ctrl-C and SIGTERM end normally: output in progress is finished, and the exit code is that of the
+ * Runs work that Ctrl-C and SIGTERM end normally: output in progress is completed, and the exit code is that of the
  * work.
  */
 public final class UntilSignal {
@@ -37,7 +37,10 @@ public final class UntilSignal {
         }
     }
 
-    /** Waits, at most this long, for a latch that stops work, and returns whether it is open; an interrupt opens it. */
+    /**
+     * Waits, at most this long, for a latch that stops work, and returns whether the latch is open; an interrupt opens
+     * it.
+     */
     public static boolean stopped(CountDownLatch stop, long waitMillis) {
         try {
             return stop.await(waitMillis, TimeUnit.MILLISECONDS);

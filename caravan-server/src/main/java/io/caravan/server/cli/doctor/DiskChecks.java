@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Checks the disk on which a store is or will be. Leaves no files. */
+/** Checks the disk on which a store is or will be. Leaves no files behind. */
 public final class DiskChecks {
     private static final int FORCES = 64;
     private static final int BLOCK_BYTES = 4096;
@@ -24,8 +24,8 @@ public final class DiskChecks {
     private static final long LEAST_FREE_BYTES = 1L << 30;
     private static final double NANOS_PER_MILLI = 1e6;
     /**
-     * The shortest plausible fsync. No disk that survives a power loss is faster; even memory on the bus needs a kernel
-     * round trip.
+     * The shortest plausible duration of an fsync. No disk that keeps data during a power loss is faster; even memory
+     * on the bus needs a kernel round trip.
      */
     private static final long TOO_SOON_NANOS = 15_000;
 
@@ -38,7 +38,7 @@ public final class DiskChecks {
 
     private final Path directory;
 
-    /** Creates the checks of this directory's disk; the directory need not exist yet. */
+    /** Creates checks of this directory's disk; the directory need not exist yet. */
     public DiskChecks(Path directory) {
         this.directory = existing(directory);
     }
@@ -52,14 +52,14 @@ public final class DiskChecks {
         return there;
     }
 
-    /** Returns all findings; writes a small file to measure fsyncs, and deletes it. */
+    /** Returns all findings. Writes a small file to measure fsyncs, and deletes it. */
     public List<Finding> look() {
         List<Finding> findings = new ArrayList<>(withoutWriting());
         findings.add(forces());
         return findings;
     }
 
-    /** Returns the findings that need no writing. */
+    /** Returns the findings that do not require a write. */
     public List<Finding> withoutWriting() {
         List<Finding> findings = new ArrayList<>();
         try {

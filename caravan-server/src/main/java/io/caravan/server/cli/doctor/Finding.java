@@ -3,7 +3,7 @@ package io.caravan.server.cli.doctor;
 /**
  * The result of one check.
  *
- * @param subject the checked item, in a word or two
+ * @param subject the checked item, in one or two words
  * @param found the observation and its meaning
  * @param change the recommended change; empty if none is needed
  */
@@ -13,7 +13,7 @@ public record Finding(Grade grade, String subject, String found, String change) 
         OK,
         /** The check is not possible on this machine. */
         UNKNOWN,
-        /** It works, but worse than it could, or may soon fail. */
+        /** The item works, but not as well as it could, or may soon fail. */
         WARNING,
         /** Data may be lost or readable by others, or the server will not start. */
         BAD

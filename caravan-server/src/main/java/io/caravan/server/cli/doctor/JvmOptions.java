@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Filters JVM options for display to others. People pass passwords in system properties, and commands in some flags.
- * Only options that are known to be harmless are shown; the others are {@value #HIDDEN}.
+ * Filters JVM options for display to others, because system properties may contain passwords, and some flags contain
+ * commands. Shows only options that are known to be harmless, and replaces the others with {@value #HIDDEN}.
  */
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
@@ -34,13 +34,13 @@ public final class JvmOptions {
             "stderr.encoding",
             "user.timezone");
 
-    /** Flags whose name is informative, and whose value is hidden. */
+    /** Flags whose name is shown, but whose value is hidden. */
     private static final Pattern NAMED = Pattern.compile(
             "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /** Options whose value is the next word. A jar or a module is the program, and ends the options. */
+    /** Options whose value is the next word. A jar or a module is the program, and therefore ends the options. */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}

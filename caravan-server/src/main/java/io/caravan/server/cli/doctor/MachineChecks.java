@@ -12,17 +12,17 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Checks the limits, the memory, and the JVM of this machine, as far as Linux reports them in {@code /proc} and
- * {@code /sys}.
- */
+/** Checks this machine's limits, memory, and JVM, as far as Linux reports them in {@code /proc} and {@code /sys}. */
 public final class MachineChecks {
     /** The number of open files that are reserved for the store, the archive, and the JVM. */
     private static final int FILES_OF_ITS_OWN = 1024;
 
-    /** The minimum reserve: the JVM keeps about 150 files open, and rejected clients need some for a moment. */
+    /**
+     * The minimum number of reserved files: the JVM keeps about 150 files open, and rejected clients need some files
+     * for a moment.
+     */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
-    /** The minimum limit of open files; a lower one leaves too few for clients. */
+    /** The minimum limit of open files; a lower limit leaves too few files for clients. */
     public static final int LEAST_FILES = 512;
 
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
@@ -34,7 +34,7 @@ public final class MachineChecks {
     private final Path root;
 
     /**
-     * Creates the checks of a machine.
+     * Creates checks of a machine.
      *
      * @param root the directory of its {@code proc} and {@code sys}: {@code /}, or that of a test
      */
@@ -105,7 +105,9 @@ public final class MachineChecks {
                                 + ", or a lower --max-connections");
     }
 
-    /** Only io_uring locks memory, and kernels since 5.12 do not count it. */
+    /**
+     * Checks the limit of locked memory. Only io_uring locks memory, and kernels since 5.12 do not count this memory.
+     */
     private static Finding lockedMemory(String limits) {
         Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
                 .matcher(limits);
@@ -125,8 +127,8 @@ public final class MachineChecks {
     }
 
     /**
-     * Only one of the services that set clocks, systemd-timesyncd, leaves a file that shows whether the clock is
-     * synchronized.
+     * Checks whether the clock is synchronized. Only systemd-timesyncd, one of several such services, leaves a file
+     * that shows this.
      */
     private Finding clock() {
         return Files.exists(root.resolve("run/systemd/timesync/synchronized"))

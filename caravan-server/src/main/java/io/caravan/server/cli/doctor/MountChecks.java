@@ -15,7 +15,10 @@ public final class MountChecks {
     private static final String MOUNTS = "proc/self/mountinfo";
     private static final String OPTIONS = "mount options";
     private static final String CACHE = "write cache";
-    /** Options whose value is at most a word or a number; others may contain users, passwords, and addresses. */
+    /**
+     * Options that have no value, or only a word or a number; other options may contain users, passwords, and
+     * addresses.
+     */
     private static final Pattern SHOWN =
             Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
                     + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
@@ -56,7 +59,7 @@ public final class MountChecks {
     }
 
     /**
-     * Creates the checks of a directory's mount; the directory need not exist yet.
+     * Creates checks of a directory's mount; the directory need not exist yet.
      *
      * @param root the directory of the machine's {@code proc} and {@code sys}: {@code /}, or that of a test
      */
@@ -79,7 +82,10 @@ public final class MountChecks {
                 mount.map(this::cache).orElseGet(() -> Finding.unknown(CACHE, "the disk is not known")));
     }
 
-    /** Returns the mount with the longest matching path; of several on the same path, the last one is effective. */
+    /**
+     * Returns the mount with the longest matching path. If there are several mounts on that path, the last one is
+     * effective.
+     */
     private Optional<Mount> mount(Path real) throws IOException {
         return SystemFiles.read(root.resolve(MOUNTS))
                 .lines()
@@ -122,7 +128,9 @@ public final class MountChecks {
                 : Finding.ok(OPTIONS, found);
     }
 
-    /** A partition has no queue of its own: the disk's queue is one directory up. */
+    /**
+     * Checks the write cache of the disk. A partition has no queue of its own: the disk's queue is one directory up.
+     */
     private Finding cache(Mount mount) {
         try {
             Path device = root.resolve("sys/dev/block").resolve(mount.device()).toRealPath();

@@ -1,5 +1,6 @@
 /**
- * The checks of {@code caravan doctor}: the machine, its disk, and the directories and files that the settings name.
+ * The checks of {@code caravan doctor}, which concern the machine, its disk, and the directories and files that the
+ * settings name.
  */
 @NullMarked
 package io.caravan.server.cli.doctor;

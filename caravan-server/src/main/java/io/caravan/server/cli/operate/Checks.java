@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 /** Judges the statistics of a server. */
 final class Checks {
     private static final double PERCENT = 100;
-    /** States of an archive to which the server writes again only after a restart. */
+    /** The states of an archive in which the server writes to it only after a restart. */
     private static final Set<String> ENDED = Stream.of(ArchiveState.values())
             .filter(ArchiveState::ended)
             .map(ArchiveState::label)
@@ -79,8 +79,8 @@ final class Checks {
     }
 
     /**
-     * Checks the archive. A server that is fenced or still claiming the archive writes nothing to it, even if the lag
-     * is still short.
+     * Checks the archive. A server that is fenced, or is still claiming the archive, does not write to the archive,
+     * even if the lag is still short.
      */
     private void archive(ServerInfo info) {
         String state = info.text("archive_state");

@@ -20,7 +20,7 @@ record Figure(String name, Status status, String text, double value, String unit
                 + limits.range(limits.critical());
     }
 
-    /** Formats a number without an exponent, which some parsers of such lines do not understand. */
+    /** Formats a number without an exponent, because some parsers of such lines do not understand exponents. */
     static String number(double value) {
         BigDecimal rounded = new BigDecimal(value).setScale(DECIMALS, RoundingMode.HALF_UP);
         return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();

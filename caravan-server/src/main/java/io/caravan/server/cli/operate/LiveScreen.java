@@ -18,9 +18,9 @@ import org.jline.utils.Display;
 import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
-/** Draws the lines of {@link Screen} in place on a terminal of any size, and obeys keys. For one thread. */
+/** Draws the lines of {@link Screen} in place on a terminal of any size, and handles keys. For one thread. */
 final class LiveScreen implements AutoCloseable {
-    /** The size of a terminal that does not know its own. */
+    /** The size that is assumed if a terminal does not report its size. */
     private static final Size USUAL = new Size(80, 24);
 
     private final Terminal terminal;
@@ -64,7 +64,7 @@ final class LiveScreen implements AutoCloseable {
         draw();
     }
 
-    /** Obeys keys for some time. Returns false once the user wants to quit. */
+    /** Handles keys for some time. Returns false once the user has pressed the key to quit. */
     boolean obeyKeys(Duration time) throws IOException {
         long endNanos = System.nanoTime() + time.toNanos();
         long leftNanos = time.toNanos();
@@ -124,7 +124,7 @@ final class LiveScreen implements AutoCloseable {
     }
 
     /**
-     * Returns the lines and the footer that fit, with a row to spare for the cursor. If there are too few rows, empty
+     * Returns the lines and the footer that fit, and leaves one row for the cursor. If there are too few rows, empty
      * lines are omitted first, then the last lines.
      */
     static List<AttributedString> fit(List<AttributedString> lines, List<AttributedString> footer, Size size) {
@@ -140,7 +140,7 @@ final class LiveScreen implements AutoCloseable {
         return fitting;
     }
 
-    /** Cuts a line that is too long after its last part that fits, so that no number is shown without its end. */
+    /** Cuts a line that is too long after the last part that fits, so that no number is cut. */
     private static AttributedString cut(AttributedString line, int columns) {
         if (line.columnLength() <= columns) {
             return line;
@@ -153,7 +153,7 @@ final class LiveScreen implements AutoCloseable {
         return end > 0 ? fitting.subSequence(0, end) : fitting;
     }
 
-    /** Leaves the picture, and gives the terminal back as it was. */
+    /** Leaves the last screen visible, and restores the terminal's settings. */
     @Override
     public void close() throws IOException {
         terminal.close();

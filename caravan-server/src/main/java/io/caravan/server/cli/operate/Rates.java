@@ -49,7 +49,7 @@ record Rates(Sample before, Sample after) {
         }
     }
 
-    /** Returns the first clients of an order; among equals, the busiest and then the oldest come first. */
+    /** Returns the first clients in this order; among equals, the busiest and then the oldest come first. */
     List<Busy> first(int most, Order order) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
@@ -62,7 +62,10 @@ record Rates(Sample before, Sample after) {
                 .toList();
     }
 
-    /** Ids start again with the server, so the earlier client with the same id may have had more commands. */
+    /**
+     * Returns the rate of a client. Ids start again when the server is restarted, so the earlier client with the same
+     * id may have sent more commands.
+     */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();
     }

@@ -18,7 +18,7 @@ record Sample(long atNanos, ServerInfo info, List<Client> clients) {
     /**
      * A RESP connection; HTTP connections, such as those of browsers, are not listed.
      *
-     * @param id a number that no other connection has or had
+     * @param id a number that no other connection of this run of the server has or had
      * @param commands the number of commands received over it
      */
     record Client(long id, String address, String user, String name, long commands) {
@@ -45,8 +45,8 @@ record Sample(long atNanos, ServerInfo info, List<Client> clients) {
     }
 
     /**
-     * Queries a server; excludes this connection from the clients. Throws if permission is missing or the connection is
-     * lost.
+     * Queries a server; excludes this connection from the clients. Throws an exception if permission is missing or the
+     * connection is lost.
      */
     static Sample take(ServerConnection connection) {
         ServerInfo info = connection.info();

@@ -15,7 +15,7 @@ import java.util.Locale;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 
-/** The lines that {@code top} shows, the most important first. */
+/** The lines that {@code top} shows, starting with the most important ones. */
 final class Screen {
     static final AttributedStyle ALARM = AttributedStyle.BOLD.foreground(AttributedStyle.RED);
     private static final AttributedStyle HEADING = AttributedStyle.DEFAULT.foreground(AttributedStyle.CYAN);
@@ -143,7 +143,7 @@ final class Screen {
         add(AttributedStyle.DEFAULT, format, parts);
     }
 
-    /** Adds a line without control characters, which a client's name may contain. */
+    /** Adds a line, and removes control characters, which a client's name may contain. */
     private void add(AttributedStyle style, String format, Object... parts) {
         String line = String.format(Locale.ROOT, format, parts).stripTrailing();
         lines.add(new AttributedString(DocumentName.printable(line), style));

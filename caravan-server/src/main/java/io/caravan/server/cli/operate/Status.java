@@ -9,9 +9,9 @@ enum Status {
     OK(0),
     /** The status could not be determined. */
     UNKNOWN(3),
-    /** An operator should check, tomorrow. */
+    /** An operator should check the server, but not necessarily today. */
     WARNING(1),
-    /** An operator must check now. */
+    /** An operator must check the server now. */
     CRITICAL(2);
 
     private final int exitCode;

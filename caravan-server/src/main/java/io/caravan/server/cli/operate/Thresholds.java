@@ -5,8 +5,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The limits beyond which a value is a warning, and critical. If the critical limit is below the warning limit, low
- * values are bad, as for free space.
+ * The limits beyond which a value causes a warning or is critical. If the critical limit is below the warning limit,
+ * low values are bad, for example those of free space.
  */
 record Thresholds(double warning, double critical) {
     private static final String OFF = "off";
@@ -32,7 +32,10 @@ record Thresholds(double warning, double critical) {
         return lowIsBad() ? figure < limit : figure > limit;
     }
 
-    /** Formats a range as Nagios plugins do: {@code 10:} is bad below 10, {@code 10} is bad above. */
+    /**
+     * Formats a range like Nagios plugins: {@code 10:} means that values below 10 are bad, {@code 10} that values above
+     * 10 are bad.
+     */
     String range(double limit) {
         return used() ? Figure.number(limit) + (lowIsBad() ? ":" : "") : "";
     }

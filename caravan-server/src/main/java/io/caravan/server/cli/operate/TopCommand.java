@@ -100,7 +100,7 @@ final class TopCommand extends ClientCommand {
         }
     }
 
-    /** Returns the screen to draw on; null if the output is not a terminal, or the picture is for a file or a program. */
+    /** Returns the screen to draw on; null if the output is not a terminal, or is for a file or a program. */
     private @Nullable LiveScreen screen() throws IOException {
         if (once || json() || !console().showsProgress()) {
             return null;
@@ -130,8 +130,7 @@ final class TopCommand extends ClientCommand {
     }
 
     /**
-     * Returns the next sample, after an interval or once the server is reachable again; null once the user wants to
-     * quit.
+     * Returns the next sample after an interval, or once the server is reachable again; null once the user has quit.
      */
     private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
         String told = "";

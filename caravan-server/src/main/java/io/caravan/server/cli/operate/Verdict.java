@@ -43,7 +43,7 @@ record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
         return "CARAVAN " + status() + " - " + text() + (performance.isEmpty() ? "" : " | " + performance);
     }
 
-    /** Returns the text without bars, because a bar would end it for a monitoring system. */
+    /** Returns the text without bars, because monitoring systems regard a bar as its end. */
     private String text() {
         Stream<String> words =
                 problems.isEmpty() ? Stream.of(summary) : problems.stream().map(Problem::text);

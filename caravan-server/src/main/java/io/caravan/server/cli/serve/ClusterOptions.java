@@ -111,7 +111,7 @@ final class ClusterOptions {
         STRICT
     }
 
-    /** Whether the server is not part of a cluster. */
+    /** Whether the server is a single server, not a node of a cluster. */
     boolean alone() {
         check(
                 (file == null) == (host == null),

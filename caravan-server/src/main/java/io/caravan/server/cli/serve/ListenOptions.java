@@ -76,7 +76,7 @@ final class ListenOptions {
     }
 
     /**
-     * Prevents exposing the server to the network by mistake.
+     * Prevents an operator from exposing the server to the network by mistake.
      *
      * @throws IllegalArgumentException if other machines can reach the address and authentication is disabled
      */
@@ -89,7 +89,7 @@ final class ListenOptions {
     }
 
     /**
-     * Prevents opening a cluster to other machines by mistake.
+     * Prevents an operator from opening a cluster to other machines by mistake.
      *
      * @throws IllegalArgumentException if other machines can reach the address and nodes do not authenticate each other
      */
@@ -114,7 +114,10 @@ final class ListenOptions {
         return readers > 0 ? readers : ServerConfig.defaultReaders();
     }
 
-    /** Not a picocli converter: probing for native libraries logs, and the log format is not known during parsing. */
+    /**
+     * Returns the transport. This is not a picocli converter, because probing for native libraries logs, and the log
+     * format is not known during parsing.
+     */
     private Transport transport() {
         if (transport.equalsIgnoreCase("auto")) {
             return Transport.best();

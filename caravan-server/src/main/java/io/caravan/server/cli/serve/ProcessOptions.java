@@ -10,7 +10,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for the process: its settings, its log, and its stop. */
+/** Options for the process: its settings, its log, and its shutdown. */
 final class ProcessOptions {
     /** The property that the logging configuration reads; must be set before the first log message. */
     private static final String LOG_FORMAT_PROPERTY = "caravan.log.format";

@@ -19,9 +19,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Authentication, TLS, and protection from web pages. */
+/** Options for authentication, TLS, and protection from web pages. */
 final class SecurityOptions {
-    /** Holds the password. It has no option, because every user of a machine can read command lines. */
+    /**
+     * The variable that contains the password. There is no option for it, because every user of a machine can read
+     * command lines.
+     */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
 
     @Option(
@@ -137,7 +140,10 @@ final class SecurityOptions {
                 .toList();
     }
 
-    /** Reads certificate and key, or returns null if TLS is not configured; parameters and errors as above. */
+    /**
+     * Reads the certificate and the key, or returns null if TLS is not configured. Parameters and exceptions are those
+     * of {@link #authenticator}.
+     */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
         check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");

@@ -77,7 +77,7 @@ import picocli.CommandLine.ParameterException;
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
 public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
-    /** The time after which a start logs its steps. */
+    /** The time after which a server that is starting logs its steps. */
     private static final int SLOW_SECONDS = 2;
 
     private final List<FileWatch> watches = new ArrayList<>();
@@ -88,7 +88,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         super(settings);
     }
 
-    /** Whether the command served, or tried to, instead of only printing its settings. */
+    /** Whether the command has served, or tried to serve, instead of only printing its settings. */
     public boolean served() {
         return served;
     }
@@ -178,7 +178,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
-    /** Checks all settings before anything is opened, also that the listen addresses are free and differ. */
+    /** Checks all settings before anything is opened, and that the listen addresses are free and differ. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -216,8 +216,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /**
-     * Lowers the connection limit to reserve the files that the store needs. Excess clients are rejected, and cannot
-     * prevent the log from growing.
+     * Lowers the connection limit to reserve the files that the store needs. Excess clients are then rejected, and
+     * cannot use up the files that the log needs.
      */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
         check(
@@ -269,7 +269,9 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         log.info("the start takes a while: the server {}", step);
     }
 
-    /** The steps of a start. Logs them only after a delay, because most starts are over by then. Thread-safe. */
+    /**
+     * The steps of a server's start. Logs them only after a delay, because most starts have ended by then. Thread-safe.
+     */
     static final class StartSteps {
         private final Consumer<String> teller;
         private @Nullable String current;
@@ -306,7 +308,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
     }
 
-    /** Opens the store while the server already reports its status, then starts serving the store. */
+    /** Opens the store, while the server already reports its status, and then starts to serve the store. */
     private Shards open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
         StartSteps steps = startSteps("opens the store in " + config.directory() + ", and warms up");
         CompletableFuture<Void> warmUp = warmUp(serverConfig);
@@ -353,7 +355,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         out.flush();
     }
 
-    /** Creates the logger only here, after the log format has been set. */
+    /** Logs the settings. Creates the logger only here, after the log format has been set. */
     private static void logSettings(ServerConfig config) {
         Logger log = log();
         boolean tls = config.network().tls() != null;

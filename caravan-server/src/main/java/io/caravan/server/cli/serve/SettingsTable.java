@@ -38,7 +38,7 @@ final class SettingsTable {
         return rows;
     }
 
-    /** Returns the value as it was written, so that it can be entered again. */
+    /** Returns the value in its original form, so that it can be entered again. */
     private static String text(OptionSpec option, ParseResult parsed, Settings settings) {
         if (parsed.hasMatchedOption(option)) {
             List<String> words = option.originalStringValues();

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 
 /** Options for the store. */
 final class StoreOptions {
-    /** The catalog's own entries must always fit. */
+    /** The minimum of the maximum value length: the catalog's own entries must always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
 
     @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")

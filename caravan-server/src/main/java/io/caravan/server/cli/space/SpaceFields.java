@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space as the server describes it.
+ * The server's description of a space.
  *
  * @param fields the prefix, the settings that are set, and statistics
  */
@@ -28,7 +28,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         return fields.get(name) instanceof Long number ? number : 0;
     }
 
-    /** Returns the number of writes rejected for any reason. */
+    /** Returns the number of writes that were rejected for any reason. */
     long refused() {
         return figure("refused-sizes") + figure("refused-quotas") + figure("refused-rates");
     }
@@ -61,7 +61,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
                 + ", a rate " + figure("refused-rates"));
     }
 
-    /** Explains a setting's value. */
+    /** Returns an explanation of a setting's value. */
     private String note(SpaceSetting setting) {
         if (setting.unit() == Unit.BYTES) {
             return "  (" + Figures.size(figure(setting.key())) + ")";

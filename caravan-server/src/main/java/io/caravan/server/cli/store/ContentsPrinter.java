@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Prints checkpoints, lists, and documents in addition to log records. */
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
-    /** A document whose list follows. */
+    /** The document whose list follows. */
     private DocumentNames.@Nullable Entry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
@@ -82,7 +82,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         super.missed(from, to);
     }
 
-    /** Prints a document's catalog entry immediately before its list, if the list is found. */
+    /** Prints a document's catalog entry immediately before the document's list, if the list is found. */
     void announce(DocumentNames.Entry entry) {
         announced = entry;
     }
@@ -99,8 +99,8 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     }
 
     /**
-     * Writes attributes as text, or in Base64 if they are not UTF-8. Of 8 bytes, those that start with a zero byte are
-     * a number.
+     * Writes attributes as text, or in Base64 if they are not UTF-8. Eight bytes that start with a zero byte are
+     * written as a number.
      */
     private static void attributes(JsonGenerator json, Attributes attributes) throws IOException {
         json.writeObjectFieldStart("attributes");
@@ -123,7 +123,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Prints the last line: the number of faults, and whether data moved during the read. */
+    /** Prints the last line, which contains the number of faults and whether data was moved during the read. */
     void end() {
         print("end", json -> {
             json.writeNumberField("damage", faults());

@@ -16,7 +16,7 @@ abstract class DirectoryCommand extends CliCommand {
     /** The exit code if the store is damaged. */
     protected static final int DAMAGED = CommandLine.ExitCode.SOFTWARE;
 
-    /** Shows the command's progress every two seconds until it is closed. */
+    /** Shows the command's progress every two seconds until the returned object is closed. */
     protected final Progress showProgress(Supplier<String> step) {
         return Progress.ticking(err(), console().showsProgress(), step);
     }

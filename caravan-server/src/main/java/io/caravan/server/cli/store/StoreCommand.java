@@ -7,7 +7,9 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
-/** The base of commands whose result is a few lines of text or JSON; shows progress after two seconds. */
+/**
+ * The base of commands that print a result of a few lines of text or JSON, and show their progress after two seconds.
+ */
 abstract class StoreCommand extends DirectoryCommand {
     @Option(names = "--json", description = "Print one JSON object a line instead of text.")
     private boolean json;
@@ -33,7 +35,10 @@ abstract class StoreCommand extends DirectoryCommand {
         return json;
     }
 
-    /** Prints a result. If that fails, the work goes on, so that no store is left half made, and the command fails. */
+    /**
+     * Prints a result. If that fails, the work continues, so that no store is left incomplete, and the command fails at
+     * its end.
+     */
     protected final void print(String line, Output.Fields fields) {
         try {
             print(output, DocumentName.printable(line), fields);
@@ -43,7 +48,7 @@ abstract class StoreCommand extends DirectoryCommand {
         }
     }
 
-    /** Shows the command's progress every two seconds until it is closed. */
+    /** Shows the command's progress every two seconds until the returned object is closed. */
     protected final Progress showProgress() {
         return showProgress(() -> step);
     }

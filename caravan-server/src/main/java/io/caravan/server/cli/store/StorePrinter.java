@@ -29,7 +29,7 @@ class StorePrinter implements LogVisitor {
         this.withValues = withValues;
     }
 
-    /** Returns the number of printed lines; safe for any thread. */
+    /** Returns the number of printed lines; callable from any thread. */
     long lines() {
         return lines;
     }

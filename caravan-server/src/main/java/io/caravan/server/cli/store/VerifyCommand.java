@@ -78,7 +78,7 @@ public final class VerifyCommand extends StoreCommand {
         }
     }
 
-    /** Prints a line when a step begins, and after each tenth of it. */
+    /** Prints a line when a step begins, and after each tenth of the step. */
     private static final class Progress implements VerifyReport.Progress {
         private static final int PARTS = 10;
 

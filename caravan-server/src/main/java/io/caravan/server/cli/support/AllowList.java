@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Passes fields on by name, and only if their values have the form of such a field. */
+/** Passes on fields that are listed by name, if their values have the form that the list requires. */
 final class AllowList {
     static final String HIDDEN = "(hidden)";
 
@@ -26,7 +26,7 @@ final class AllowList {
         this.fields = Map.copyOf(fields);
     }
 
-    /** Creates a list of numeric fields, and of others with their own forms. */
+    /** Creates a list of numeric fields, and of other fields with their own forms. */
     static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         numbers.forEach(name -> fields.put(name, NUMBER));
@@ -68,7 +68,7 @@ final class AllowList {
         return shown;
     }
 
-    /** Returns the permitted contents of a JSON value: of objects the fields on the list, of arrays their elements. */
+    /** Returns the permitted contents of a JSON value: the listed fields of objects, and the elements of arrays. */
     @Nullable
     Object values(JsonNode node) {
         if (node.isArray()) {

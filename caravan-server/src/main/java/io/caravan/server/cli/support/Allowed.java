@@ -30,7 +30,7 @@ final class Allowed {
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** Metrics of {@code INFO}. Excludes its messages, which may name documents, and the archive's location. */
+    /** Metrics of {@code INFO}, without its messages, which may name documents, and without the archive's location. */
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
@@ -96,7 +96,7 @@ final class Allowed {
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 
-    /** Settings. A secret that was entered instead of the path of its file is not disclosed either. */
+    /** Settings. A secret is not disclosed even if it was entered by mistake instead of the path of its file. */
     static final AllowList SETTINGS = settings();
 
     private Allowed() {}

@@ -20,7 +20,7 @@ final class Json {
         }
     }
 
-    /** Throws {@link IOException} if the bytes are not JSON; the message contains none of them. */
+    /** Parses JSON. Throws {@link IOException} if the bytes are not JSON; the message does not contain any of them. */
     static JsonNode parse(byte[] bytes) throws IOException {
         try {
             return MAPPER.readTree(bytes);

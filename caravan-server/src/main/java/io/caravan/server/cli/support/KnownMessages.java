@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 final class KnownMessages {
     private static final String LIST = "log-messages.txt";
     private static final String GAP = "…";
-    /** Longer messages are not the program's own, and would take long to compare. */
+    /** The maximum length of a message. Longer messages are not the program's own, and would take long to compare. */
     private static final int MOST_CHARACTERS = 4096;
 
     private static final Pattern PLACE = Pattern.compile("\\{n?}");
@@ -47,7 +47,7 @@ final class KnownMessages {
             return new Message(List.copyOf(pieces), Pattern.compile(pattern.toString(), Pattern.DOTALL));
         }
 
-        /** Returns the words and numbers of a match. */
+        /** Returns the template's words and the numbers of a matching message. */
         String shown(Matcher match) {
             StringBuilder shown = new StringBuilder();
             int group = 0;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Machine {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** Files, and patterns of their lines that may be disclosed. */
+    /** Files, with patterns of the lines that may be disclosed. */
     private static final Map<String, Pattern> FILES = files();
 
     private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
@@ -73,8 +73,8 @@ final class Machine {
     }
 
     /**
-     * Adds the machine and the findings of {@code caravan doctor} that need no writing, also for a store's directory if
-     * given.
+     * Adds the machine and the findings of {@code caravan doctor} that do not require a write; includes those about a
+     * store's directory if it is given.
      */
     void look(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
@@ -117,8 +117,8 @@ final class Machine {
     }
 
     /**
-     * Adds the server's process if it is on this machine. Checks its command line, because the id may be that of
-     * another machine.
+     * Adds the server's process if it is on this machine. Checks the command line, because the id may be that of a
+     * process on another machine.
      */
     void process(SupportFile file, OptionalLong id) {
         file.text(

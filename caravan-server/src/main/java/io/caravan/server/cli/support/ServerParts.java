@@ -40,7 +40,7 @@ final class ServerParts {
         T open() throws IOException;
     }
 
-    /** Converts a page into what may be disclosed of it. */
+    /** Converts a page to the part of it that may be disclosed. */
     private interface Showing {
         Object of(byte[] body) throws IOException;
     }
@@ -105,7 +105,8 @@ final class ServerParts {
     }
 
     /**
-     * Returns the slow log. The first word of an entry counts as a command name only if the server has such a command.
+     * Returns the slow log. Discloses the first word of an entry as a command name only if the server has such a
+     * command.
      */
     private static List<Object> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
@@ -212,13 +213,13 @@ final class ServerParts {
         return info.number("maxclients");
     }
 
-    /** Returns the HTTP port that the server reports; empty if it is unknown, or there is none. */
+    /** Returns the HTTP port that the server reports; empty if it is unknown or the server has none. */
     OptionalInt httpPort() {
         int port = (int) info.numberOrZero("http_port");
         return port > 0 && port <= MAX_PORT ? OptionalInt.of(port) : OptionalInt.empty();
     }
 
-    /** Returns the process id of the server on its own machine; empty if it is unknown. */
+    /** Returns the server's process id on its own machine; empty if it is unknown. */
     OptionalLong processId() {
         return info.number("process_id");
     }

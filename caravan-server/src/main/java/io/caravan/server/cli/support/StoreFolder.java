@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Describes the directory of a store, open or closed. Only reads, and takes no lock. */
+/** Describes the directory of an open or closed store. Only reads, and takes no lock. */
 final class StoreFolder {
     /** The size above which verifying a store takes too long for this command. */
     static final long MOST_VERIFIED_BYTES = 256L << 20;
@@ -94,7 +94,7 @@ final class StoreFolder {
         return answer;
     }
 
-    /** Returns empty if the file has disappeared, such as a recycled log segment. */
+    /** Describes a file; returns empty if the file, such as a recycled log segment, no longer exists. */
     private Optional<Map<String, Object>> describe(Path path) throws IOException {
         try {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -124,7 +124,7 @@ final class StoreFolder {
                 : Optional.empty();
     }
 
-    /** Reads only the fixed fields, because values may follow them. */
+    /** Reads the fixed fields of a file header, and no more, because values may follow them. */
     private static void head(Path path, FileHeader.Kind kind, Map<String, Object> described) {
         described.put("kind", kind.letters());
         try (InputStream in = Files.newInputStream(path)) {

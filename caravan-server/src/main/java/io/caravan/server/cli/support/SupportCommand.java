@@ -108,7 +108,7 @@ public final class SupportCommand extends ClientCommand {
         complete = file.missing().isEmpty();
     }
 
-    /** Returns the HTTP port of a server that does not report it. */
+    /** Returns the usual HTTP port, for a server that does not report its port. */
     private int usualPort() {
         String listens = console().environment().getOrDefault("CARAVAN_HTTP", "");
         try {
@@ -118,7 +118,7 @@ public final class SupportCommand extends ClientCommand {
         }
     }
 
-    /** Writes the file, and deletes it on failure. */
+    /** Writes the file, and deletes it if that fails. */
     private void make(Path target, SupportFile file, int usualPort) throws IOException {
         OutputStream to = create(target);
         boolean made = false;

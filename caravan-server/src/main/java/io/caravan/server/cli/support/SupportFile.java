@@ -22,8 +22,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The diagnostics archive: its parts, and the list of missing data. The parts are small, and stay in memory until they
- * are written.
+ * The file with diagnostics: its parts, and the list of missing data. The parts are small, and stay in memory until
+ * they are written.
  */
 final class SupportFile {
     private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);

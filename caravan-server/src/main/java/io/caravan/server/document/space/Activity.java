@@ -3,7 +3,8 @@ package io.caravan.server.document.space;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The counters and rate limits of a space since the server started, which survive changes of its settings. Thread-safe.
+ * The rate limits of a space, and its counters since the server started. Both survive changes of the space's settings.
+ * Thread-safe.
  */
 final class Activity {
     final RateLimit writeRate;

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space with its settings: replaced when any space is set or removed. Each write to a document updates its counts, so
- * that quotas are exact; a write reserves its share before the store accepts it. Thread-safe.
+ * A space with its settings. The object is replaced when any space is set or removed. Each write to a document updates
+ * its counts, so that quotas are exact; a write reserves its share before the store accepts it. Thread-safe.
  */
 public final class Space {
     private final Prefix prefix;
@@ -55,14 +55,14 @@ public final class Space {
         return settings;
     }
 
-    /** Returns the durability of an acknowledged write to its documents. */
+    /** Returns the durability of an acknowledged write to a document of the space. */
     public Promise promise() {
         return promise;
     }
 
     /**
-     * Returns the maximum time that a write to its documents waits for others to share its flush; null for the
-     * server's.
+     * Returns the maximum time that a write to a document of the space waits for others to share its flush; null for
+     * the server's.
      */
     public @Nullable Duration flushDelay() {
         return settings.has(SpaceSetting.FLUSH_MILLIS)

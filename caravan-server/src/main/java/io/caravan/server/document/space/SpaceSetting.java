@@ -17,9 +17,9 @@ public enum SpaceSetting {
     DOCUMENT_VALUES("max-values", Unit.COUNT),
     /** Maximum length of all values of a document together, in bytes. */
     DOCUMENT_BYTES("max-bytes", Unit.BYTES),
-    /** Number of its newest values that a document retains. */
+    /** Number of the newest values that a document retains. */
     RETAINED_VALUES("retain-values", Unit.COUNT),
-    /** Number of bytes of its newest values that a document retains. */
+    /** Number of bytes of the newest values that a document retains. */
     RETAINED_BYTES("retain-bytes", Unit.BYTES),
     /** Time for which a document retains a value, in seconds. */
     RETAINED_SECONDS("retain-age", Unit.SECONDS),
@@ -113,7 +113,8 @@ public enum SpaceSetting {
     }
 
     /**
-     * Returns the number of a word, for a setting that has words; 0, which unsets the setting, for {@code 0}.
+     * Returns the number that a word stands for, in a setting whose values are words. The text {@code "0"}, which
+     * unsets the setting, returns 0.
      *
      * @throws IllegalArgumentException when the text is neither
      */

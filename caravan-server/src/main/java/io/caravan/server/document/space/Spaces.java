@@ -182,7 +182,10 @@ public final class Spaces {
         });
     }
 
-    /** Resets the rates that change: an old debt would have to be repaid at the old rate, perhaps for days. */
+    /**
+     * Resets the rate limits whose rates change. Otherwise, an old debt would have to be repaid at the old rate,
+     * perhaps for days.
+     */
     private Activity forgetDebt(Activity activity, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
         return activity.with(

@@ -29,9 +29,7 @@ public record HttpConfig(
         Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    /**
-     * Space in a write for what it contains in addition to its messages: the attributes of the document, and frames.
-     */
+    /** Space in a write for everything except its messages: the attributes of the document, and frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**

@@ -60,8 +60,8 @@ public final class Offset {
     }
 
     /**
-     * Returns the sequence of this offset in a stream, or the first retained one when that was trimmed. Throws {@link
-     * Problem} when the stream has not reached this offset.
+     * Returns the sequence of this offset in a stream, or that of the first retained value if the value at this offset
+     * was trimmed. Throws {@link Problem} when the stream has not reached this offset.
      */
     public long atLeastFirstIn(DocumentInfo info) {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);

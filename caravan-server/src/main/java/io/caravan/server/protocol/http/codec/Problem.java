@@ -69,7 +69,7 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
-    /** Translates an exception. One without a translation is a fault of the server, and is logged. */
+    /** Translates an exception. An exception without a translation is a fault of the server, and is logged. */
     public static Problem of(Throwable thrown) {
         if (thrown instanceof Problem refused) {
             return refused;
@@ -92,7 +92,7 @@ public final class Problem extends RuntimeException {
     }
 
     /**
-     * Redirects a client to the present server of a document. If that server's HTTP address is not known, returns an
+     * Redirects a client to the current server of a document. If that server's HTTP address is not known, returns an
      * error that names the server.
      *
      * @param target the request's path and query
@@ -161,7 +161,7 @@ public final class Problem extends RuntimeException {
         return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
 
-    /** Returns a copy with this text, which names a part of the request, before the detail. */
+    /** Returns a copy whose detail begins with this text, which names a part of the request. */
     public Problem about(String part) {
         Problem told = new Problem(status, code, part + detail());
         told.headers.putAll(headers);

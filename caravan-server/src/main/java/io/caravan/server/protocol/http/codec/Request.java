@@ -78,7 +78,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Checks that a body is at most chunked. A compressed one would be stored compressed, without a mark that says so.
+     * Checks that a body has no transfer encoding except chunked. A compressed body would be stored compressed, without
+     * a mark that says so.
      */
     private static void checkTransferEncoding(List<String> encodings) {
         if (encodings.size() > 1
@@ -92,7 +93,10 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Checks that the body is not compressed: it would be stored so, without a mark. Throws {@link Problem}. */
+    /**
+     * Checks that the body is not compressed, because it would be stored compressed, without a mark. Throws {@link
+     * Problem} if it is.
+     */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
             for (String coding : encoding.split(",", -1)) {

@@ -28,7 +28,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
     private static final int MAX_PART_BYTES = 64 * 1024;
-    /** Limited because each header takes many times its bytes in memory. */
+    /** Maximum number of headers, because each takes many times its bytes in memory. */
     private static final int MAX_HEADERS = 128;
     /** Approximate memory of a header in addition to its bytes. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
@@ -39,7 +39,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
-    /** The number of bytes decoded of an incomplete head or chunk. */
+    /** The number of bytes that were decoded of an incomplete head or chunk. */
     private long begunBytes;
 
     /** Creates a decoder. While {@code busy} returns true, the next request waits until {@link #resume}. */
@@ -115,7 +115,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
-    /** Requests no read while bytes are held back, as Netty's decoder would. */
+    /** Does not request a read while bytes are held back; Netty's decoder would. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {

@@ -24,7 +24,10 @@ import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
 import java.util.function.BooleanSupplier;
 
-/** Writes the response to one request, as its version and method require. Used only on the event loop. */
+/**
+ * Writes the response to one request, in the form that the request's version and method require. Used only on the event
+ * loop.
+ */
 public final class ResponseWriter {
     /**
      * The policy for every response except the console's own files. Clients choose the content types of documents, and

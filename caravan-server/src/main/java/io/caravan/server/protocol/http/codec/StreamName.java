@@ -37,8 +37,8 @@ public final class StreamName {
     private StreamName() {}
 
     /**
-     * Returns the document that a path names, given its rest after the prefix. Throws {@link Problem} when that cannot
-     * be a name.
+     * Returns the document that a path names, given the rest of the path after the prefix. Throws {@link Problem} when
+     * that rest cannot be a name.
      */
     public static DocumentName of(String rest) {
         byte[] name = bytes(rest);
@@ -55,8 +55,8 @@ public final class StreamName {
     }
 
     /**
-     * Returns the bytes of a name, given its part of a path as {@link #encode} returns it. Throws {@link Problem} when
-     * that is not the path of a name.
+     * Returns the bytes of a name, given the part of a path that {@link #encode} returns for it. Throws {@link Problem}
+     * when that part is not the path of a name.
      */
     public static byte[] bytes(String rest) {
         byte[] decoded = PercentCode.bytes(rest, WHAT);

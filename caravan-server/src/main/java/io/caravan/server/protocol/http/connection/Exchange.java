@@ -215,7 +215,10 @@ public final class Exchange {
         }
     }
 
-    /** The same, and counts the memory of a part of the response until the action begins, which writes or drops it. */
+    /**
+     * Runs the action as {@link #onLoop(Runnable)} does. Until the action begins, which writes or drops the part of a
+     * response, the memory of the part is counted.
+     */
     public void onLoop(ByteBuf part, Runnable action) {
         int bytes = part.capacity();
         memory().holdReply(bytes);

@@ -12,7 +12,7 @@ import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Checks by the bearer token of a request whether the client is authorized to make it. */
+/** Checks, by the bearer token of a request, whether the client is authorized to make the request. */
 public final class Gate {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"caravan\"";

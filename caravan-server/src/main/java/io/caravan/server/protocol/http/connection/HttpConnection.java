@@ -38,7 +38,10 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** Body parts of any length that are processed before other connections of the event loop get their turn. */
+    /**
+     * Maximum number of body parts, of any length, that are processed before other connections of the loop get their
+     * turn.
+     */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -253,7 +256,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /**
-     * Closes when everything written has been sent.
+     * Closes the connection once everything written has been sent.
      *
      * @param unread whether more of a request may arrive
      */

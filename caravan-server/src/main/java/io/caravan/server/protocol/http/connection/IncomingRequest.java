@@ -14,7 +14,10 @@ import io.netty.handler.codec.http.HttpUtil;
 import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** A request whose head has arrived and whose body is arriving; takes about as much memory as has arrived. */
+/**
+ * A request whose head has arrived and whose body is arriving. Takes about as much memory as the parts that have
+ * arrived.
+ */
 public final class IncomingRequest {
     private final Request head;
     private final Route route;

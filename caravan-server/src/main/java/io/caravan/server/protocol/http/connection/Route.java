@@ -37,8 +37,8 @@ public record Route(
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**
-     * Minimum limit of the bytes of values in one body, even if one value may not be as long. Base64 and the fields
-     * around the values come on top.
+     * Minimum of the limit on the bytes of values in one body, even if a single value must be shorter. Base64 and the
+     * fields around the values are not included.
      */
     private static final int VALUES_BYTES = 1024 * 1024;
 
@@ -101,7 +101,7 @@ public record Route(
                 : requested.equals(path);
     }
 
-    /** The part of a requested path that matches {@link #REST} or {@link #NAME}. */
+    /** Returns the part of a requested path that matches {@link #REST} or {@link #NAME}. */
     public String rest(String requested) {
         return requested.substring(path.indexOf('{'));
     }

@@ -116,8 +116,9 @@ public final class ArchivePages {
     }
 
     /**
-     * Restores a document, under another name if one is given: by default the values that it lacks of the latest
-     * generation. A chosen generation may undo the writes of others, and so needs {@code ADMIN}.
+     * Restores a document, under another name if one is given. By default, restores those values of the latest
+     * generation that the document lacks. A request for a chosen generation may undo the writes of others, and
+     * therefore needs {@code ADMIN}.
      */
     public void restore(Exchange exchange) {
         DocumentName name = exchange.documentName();

@@ -126,7 +126,7 @@ public final class CarryPages {
         };
     }
 
-    /** Makes one step of a document's move to another server. */
+    /** Performs one step of a document's move to another server. */
     public void move(Exchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();

@@ -20,7 +20,7 @@ import java.util.Objects;
  * run scripts or load anything other than these files.
  */
 public final class ConsoleFiles {
-    /** The start of their paths; the name of a file follows. */
+    /** The start of the paths of these files; the name of a file follows. */
     public static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"

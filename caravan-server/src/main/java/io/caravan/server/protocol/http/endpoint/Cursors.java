@@ -22,7 +22,7 @@ public final class Cursors {
     private final InstantSource clock;
     private final LongUnaryOperator random;
 
-    /** Creates the source of cursors; {@code random} returns a number from 0 to below its argument. */
+    /** Creates the source of cursors; {@code random} returns a number from 0 up to, but not including, its argument. */
     public Cursors(InstantSource clock, LongUnaryOperator random) {
         this.clock = clock;
         this.random = random;

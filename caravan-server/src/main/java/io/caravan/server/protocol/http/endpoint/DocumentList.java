@@ -61,7 +61,7 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * The selection of a request.
+     * The documents that a request selects.
      *
      * @param prefix start of the names
      * @param delimiter names with it after the prefix are counted by their start up to and including it; empty for none

@@ -25,7 +25,7 @@ import java.util.function.Function;
 public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
     /**
-     * Wraps the endpoint of a read, which then begins once its data is known to be current, and is refused otherwise.
+     * Wraps the endpoint of a read. The read begins once its data is known to be current, and is rejected otherwise.
      */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness

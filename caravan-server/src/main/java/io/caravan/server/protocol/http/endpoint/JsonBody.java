@@ -68,7 +68,7 @@ abstract class JsonBody<T> {
         }
     }
 
-    /** Returns the stream that a body names first; null when it names none, and then the complete parse refuses it. */
+    /** Returns the stream that a body names first. Null if it names none; the complete parse then rejects the body. */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = parser(body)) {
             while (json.nextToken() != null) {

@@ -23,7 +23,7 @@ abstract class LiveRead {
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
     }
 
-    /** Begins a check of these documents; the last check has none, and must finish the response. */
+    /** Begins a check of these documents; the last check has no documents, and must finish the response. */
     abstract void check(List<DocumentName> names);
 
     /** Starts with a first check; the last one runs after {@code limit}, or when the server stops. */

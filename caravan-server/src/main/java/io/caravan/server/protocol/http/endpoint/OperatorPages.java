@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 
 /** Pages for operators: the layout of the store on disk, the clients, and the settings in force. */
 public final class OperatorPages {
-    /** The maximum number of HTTP connections that are listed, and also that of other connections. */
+    /** The maximum number of listed HTTP connections; the same maximum applies separately to other connections. */
     private static final int MAX_CLIENTS = 1_000;
 
     private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);

@@ -39,8 +39,8 @@ record ReadRequest(
     }
 
     /**
-     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} without
-     * one.
+     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} if it does
+     * not exist.
      */
     DocumentInfo use() {
         DocumentInfo info = find(documents, name);
@@ -61,7 +61,7 @@ record ReadRequest(
         return endpoints.cursors().next(cursor);
     }
 
-    /** Returns the document of this name. Throws {@link Problem} without one. */
+    /** Returns the document of this name. Throws {@link Problem} if none exists. */
     static DocumentInfo find(DocumentService documents, DocumentName name) {
         return required(documents.find(name), name);
     }

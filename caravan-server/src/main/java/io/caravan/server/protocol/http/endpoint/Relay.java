@@ -91,7 +91,7 @@ public final class Relay {
     /** The connections of one event loop to a node. One task looks at all of them. */
     private static final class Pool {
         private final Set<Link> busy = new HashSet<>();
-        /** Those that have waited longest are first. */
+        /** The idle connections; those that have been idle longest are first. */
         private final Deque<Idle> idle = new ArrayDeque<>();
 
         Pool(EventLoop loop) {
@@ -122,7 +122,7 @@ public final class Relay {
         private final Exchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** Found only once, because the request may be long. */
+        /** Looked up only once, because the request may be long. */
         private @Nullable GroupView group;
 
         private @Nullable Instant begun;

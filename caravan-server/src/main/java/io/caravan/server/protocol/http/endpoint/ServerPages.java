@@ -73,7 +73,9 @@ public final class ServerPages {
         exchange.answer(Answer.json(200, fields));
     }
 
-    /** Returns a summary without names and addresses, because it needs no token; the log and the metrics have those. */
+    /**
+     * Returns a summary without names and addresses, because it needs no token; the log and the metrics contain them.
+     */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());

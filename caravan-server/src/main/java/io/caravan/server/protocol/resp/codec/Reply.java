@@ -69,7 +69,7 @@ public sealed interface Reply {
     /**
      * An error: a word in capitals for programs, and a text for people. Line ends become spaces.
      *
-     * @param text both
+     * @param text the word and the text
      */
     record Error(String text) implements Reply {
         @Override

@@ -60,7 +60,7 @@ final class BlockingPop implements Reading {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
-    /** Whether a check has been caused that has not begun. */
+    /** Whether a check was requested that has not begun. */
     private final AtomicBoolean woken = new AtomicBoolean();
 
     private final ChangeWait wait;
@@ -196,7 +196,7 @@ final class BlockingPop implements Reading {
             return true;
         }
         List<DocumentName> mine = first();
-        // An attempt in vain is also a change, and would wake this command again.
+        // A failed attempt is also a change, and would wake this command again.
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }
@@ -222,7 +222,7 @@ final class BlockingPop implements Reading {
         return info != null && info.count() > 0;
     }
 
-    /** Causes another check, on any thread; one for all calls before it. */
+    /** Requests another check. Calls before that check begins request it only once. May be called on any thread. */
     private void wake() {
         if (woken.compareAndSet(false, true)) {
             loop.execute(() -> {

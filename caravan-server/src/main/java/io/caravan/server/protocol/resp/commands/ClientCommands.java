@@ -107,7 +107,7 @@ public final class ClientCommands {
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
-    /** Closes the connections that match all filters; its own after the reply. */
+    /** Closes the connections that match all filters; the client's own connection is closed after the reply. */
     private Reply kill(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
         if (command.size() == 3) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The cluster's fields in {@code INFO}. */
 final class ClusterStatus {
-    /** Silence after which the leader considers a follower unreachable. */
+    /** The time without a response after which the leader considers a follower unreachable. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private ClusterStatus() {}

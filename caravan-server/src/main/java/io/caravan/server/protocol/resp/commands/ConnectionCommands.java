@@ -15,7 +15,7 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The commands about the connection itself: authentication, the protocol version, and the end. */
+/** The commands about the connection itself: authentication, the protocol version, and closing it. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;
@@ -62,8 +62,8 @@ public final class ConnectionCommands {
     }
 
     /**
-     * Ends the connection if it selects another database than 0: the client might continue in 0, among the names of
-     * others.
+     * Ends the connection if the client selects a database other than 0. Otherwise, the client might continue in
+     * database 0, among the names of other users.
      */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {
@@ -108,7 +108,7 @@ public final class ConnectionCommands {
         return principal;
     }
 
-    /** Applies all of its options, or none. */
+    /** Applies all options of {@code HELLO}, or none. */
     private Reply hello(Session session, Command command) {
         Protocol version = command.size() == 1 ? session.protocol() : version(command);
         Principal principal = session.principal();

@@ -62,7 +62,9 @@ public final class KeyCommands {
         return new Change(names, edits -> new Reply.Number(delete(names, edits)));
     }
 
-    /** Returns how many of the documents held values; a document that is named twice is deleted once. */
+    /**
+     * Deletes the documents and returns how many of them held values. A document that is named twice is deleted once.
+     */
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {
@@ -131,7 +133,7 @@ public final class KeyCommands {
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 
-    /** Returns the bytes of the values, which are on disk, and of the document's memory. */
+    /** Returns the number of bytes of the values, which are on disk, plus the memory of the document. */
     private Reply usage(Command command) {
         if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
             throw CommandException.syntax();

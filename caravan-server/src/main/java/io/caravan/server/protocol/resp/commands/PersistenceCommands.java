@@ -85,7 +85,9 @@ public final class PersistenceCommands {
         }
     }
 
-    /** Replies without waiting: its reply follows those of earlier writes, which a majority has acknowledged. */
+    /**
+     * Replies without waiting: the reply follows those of earlier writes, which a majority has acknowledged by then.
+     */
     private Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);

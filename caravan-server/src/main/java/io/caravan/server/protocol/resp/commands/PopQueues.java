@@ -24,8 +24,8 @@ final class PopQueues {
     /**
      * Adds a waiter to the end of the queue of each of these names.
      *
-     * @param waiter runs, on any thread, when it becomes the first of a queue after it was not
-     * @throws CommandException when too few places are left; it then joins no queue
+     * @param waiter runs, on any thread, when the waiter becomes the first of a queue in which it was not the first
+     * @throws CommandException when too few places are left; the waiter then joins no queue
      */
     synchronized void join(Collection<DocumentName> names, Runnable waiter) {
         if (places + names.size() > MAX_PLACES) {

@@ -54,7 +54,10 @@ public final class SlowLog {
                 .immediate(subcommands::run));
     }
 
-    /** Records a finished command if it was slow. Blocking commands are not recorded, because they wait on request. */
+    /**
+     * Records a finished command if it was slow. Does not record blocking commands, because their clients ask them to
+     * wait.
+     */
     public void done(Session session, CommandSpec spec, Command command, long nanos) {
         if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {
             return;

@@ -38,7 +38,7 @@ final class TailRead implements Reading {
     private @Nullable ValueStream stream;
     private boolean endsClosed;
     private long documentId;
-    /** Created once the first check was in vain. */
+    /** Created when the first check has found nothing to return. */
     private @Nullable ChangeWait wait;
 
     private boolean lastCheck;
@@ -153,7 +153,7 @@ final class TailRead implements Reading {
          *
          * @param from the requested sequence
          * @param atEnd whether no further value can follow; called after the last value
-         * @param documentId called at that time also
+         * @param documentId also called after the last value
          */
         Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
             this.protocol = protocol;

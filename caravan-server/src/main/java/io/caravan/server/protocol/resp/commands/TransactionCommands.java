@@ -28,7 +28,8 @@ public final class TransactionCommands {
                 transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
                         .commit((session, command) -> {
                             Transaction transaction = current(session, "EXEC");
-                            // Its commands now are a request, and take memory until that has its reply.
+                            // The queued commands are now one request, and take memory until that request has its
+                            // reply.
                             session.memory().hold(transaction.heldBytes());
                             session.transaction(null);
                             return transaction.change();

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Replies with the values of a document, in any number, and holds only a few of them in memory at a time.
+ * Replies with any number of values of a document, and holds only a few of them in memory at a time.
  *
  * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop in chunks. Then it
  * releases the thread. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
@@ -73,10 +73,10 @@ public final class ValueStream implements Reading, DocumentReader {
         /** Writes the bytes before all values. */
         void begin(ByteBuf out, long count);
 
-        /** Writes the bytes before one value, only a few. */
+        /** Writes the bytes before one value, which are only a few. */
         void beforeValue(ByteBuf out, long sequence);
 
-        /** Writes the bytes after all values, only a few. */
+        /** Writes the bytes after all values, which are only a few. */
         default void end(ByteBuf out) {}
     }
 

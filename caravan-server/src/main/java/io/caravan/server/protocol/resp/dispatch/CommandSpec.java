@@ -12,7 +12,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command of the table, described as Redis's {@code COMMAND} does.
+ * A command of the table, with the properties that Redis's {@code COMMAND} returns.
  *
  * @param name in upper case
  * @param arity number of words, including the name; if negative, the minimum number, negated
@@ -117,7 +117,7 @@ public record CommandSpec(
     }
 
     /**
-     * Whether its reply may reveal the contents of documents without a write. It then passes the
+     * Whether the reply to the command may reveal the contents of documents without a write. Such a command passes the
      * {@link io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
      */
     public boolean looks() {
@@ -125,7 +125,7 @@ public record CommandSpec(
                 || keys != Keys.NONE && access.permissions().contains(Permission.READ);
     }
 
-    /** Whether it may wait for as long as its client wants. */
+    /** Whether the command may wait for as long as its client wants. */
     public boolean blocks() {
         return flags.contains("blocking");
     }
@@ -206,7 +206,8 @@ public record CommandSpec(
         }
 
         /**
-         * Ends with a write that has no access of its own by default, such as {@code EXEC} of commands checked before.
+         * Completes the spec with a write that requires no access by default, such as {@code EXEC}, whose commands were
+         * checked before.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -224,17 +225,17 @@ public record CommandSpec(
             return build("readonly", Access.READ, action);
         }
 
-        /** Ends with a write that reads values and removes them. */
+        /** Completes the spec with a write that reads values and removes them. */
         public CommandSpec take(Action.Write action) {
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Ends with an operation like {@link #take}, in several turns, outside of a transaction. */
+        /** Completes the spec with an operation like {@link #take}, in several turns, outside of a transaction. */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Ends with a read of documents' state, also within a transaction. */
+        /** Completes the spec with a read of documents' state, also within a transaction. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),
@@ -244,14 +245,14 @@ public record CommandSpec(
         }
 
         /**
-         * Ends with an operation that runs on a reading thread because it may wait, and that needs no access to
-         * documents.
+         * Completes the spec with an operation that runs on a reading thread because it may wait, and that needs no
+         * access to documents.
          */
         public CommandSpec waiting(Action.Read action) {
             return build(action);
         }
 
-        /** Ends with an operation like {@link #waiting}, in several turns. */
+        /** Completes the spec with an operation like {@link #waiting}, in several turns. */
         public CommandSpec waitingInTurns(Action.Stream action) {
             return build(action);
         }

@@ -166,7 +166,9 @@ public final class Glob {
         return beginning.toByteArray();
     }
 
-    /** Returns the position of the byte meant at a position, in a set or outside: after a backslash, the next one. */
+    /**
+     * Returns the position itself, or, if it holds a backslash, that of the byte after it; in a set or outside of one.
+     */
     private int escaped(int in) {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Advice for Redis commands that Caravan does not have, for their errors. */
 final class Replacements {
-    /** Length of an error at which it repeats no more words of an unknown command. Redis has a similar limit. */
+    /** Length of an error from which on it repeats no more words of an unknown command. Redis has a similar limit. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();

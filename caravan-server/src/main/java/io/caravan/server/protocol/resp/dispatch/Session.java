@@ -107,7 +107,7 @@ public final class Session {
         principal = proved;
     }
 
-    /** Whether the client must authenticate, and has not or can no longer use its secret. */
+    /** Whether the client must authenticate, and either has not done so or has used a secret that was revoked since. */
     public boolean stranger() {
         Principal known = principal;
         return known == null || known.revoked();

@@ -54,7 +54,7 @@ public final class Subscriber {
     }
 
     /**
-     * Subscribes to a channel; returns false if it was subscribed already.
+     * Subscribes to a channel; returns false if the connection was subscribed to it already.
      *
      * @throws CommandException when the user lacks the permission, or a limit is reached
      */
@@ -74,7 +74,7 @@ public final class Subscriber {
     }
 
     /**
-     * Subscribes to all channels of a pattern; returns false if it was subscribed already.
+     * Subscribes to all channels of a pattern; returns false if the connection was subscribed to the pattern already.
      *
      * @throws CommandException when the user may not read all channels that the pattern can match, or a limit is
      *     reached

@@ -21,7 +21,7 @@ public final class PendingReply implements Outcome<Reply> {
     final Protocol protocol;
 
     private final Observer observer;
-    /** Whether it is a message that no request asked for. */
+    /** Whether this is a message that no request asked for. */
     final boolean push;
 
     private @Nullable Reply reply;

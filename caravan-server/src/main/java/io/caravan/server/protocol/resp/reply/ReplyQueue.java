@@ -14,9 +14,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of one connection, in the order of its requests. They are completed in any order and written in this one,
- * many in one write. Nothing is written while the socket's own buffer is full. Replies that wait to be written count in
- * the connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link #completed}.
+ * The replies of one connection, in the order of its requests. The replies are completed in any order, but written in
+ * the order of the requests, many in one write. Nothing is written while the socket's own buffer is full. Replies that
+ * wait to be written count in the connection's {@linkplain #memory memory}. Used only on the event loop, except for
+ * {@link #completed}.
  */
 public final class ReplyQueue {
     /** Length at which a write is cut, so that the buffer does not grow with the number of replies. */
