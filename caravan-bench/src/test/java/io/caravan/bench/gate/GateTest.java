@@ -30,8 +30,8 @@ class GateTest {
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,
-                new SourceEdit("engine/ListChanges", "        state.counters.appendedBytes += length;\n", """
-                                state.counters.appendedBytes += length;
+                new SourceEdit("engine/ListChanges", "        writes.appendedBytes += length;\n", """
+                                writes.appendedBytes += length;
                                 for (int i = 0; i < 1_000; i++) {
                                     Thread.onSpinWait();
                                 }
@@ -53,8 +53,8 @@ class GateTest {
                 Ratio.GARBAGE,
                 new SourceEdit(
                         "engine/ListChanges",
-                        "        state.counters.appendedBytes += length;\n",
-                        "        state.counters.appendedBytes += length;\n        garbage = new byte[200];\n"),
+                        "        writes.appendedBytes += length;\n",
+                        "        writes.appendedBytes += length;\n        garbage = new byte[200];\n"),
                 new SourceEdit(
                         "engine/ListChanges",
                         "    private long lastRemovalLsn = NEVER;\n",
