@@ -218,7 +218,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * Translates an exception of the client library to one that tells users the remedy.
+     * Translates an exception of the client library to one whose message states the remedy.
      *
      * @param timeoutSeconds the time that the server had to reply
      */
