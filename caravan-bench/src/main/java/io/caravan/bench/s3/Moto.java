@@ -18,10 +18,10 @@ final class Moto implements S3Program {
      * this program runs them one after the other.
      */
     private static final String SERVER = """
-            import sys, scheduler
+            import sys, threading
             from moto import server
 
-            conditional = scheduler.Lock()
+            conditional = threading.Lock()
 
             class Dispatcher(server.DomainDispatcherApplication):
                 def __call__(self, environ, start_response):

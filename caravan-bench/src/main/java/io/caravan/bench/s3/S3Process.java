@@ -71,8 +71,11 @@ public final class S3Process implements AutoCloseable {
                 return;
             } catch (IOException notYet) {
                 if (!process.alive() || System.nanoTime() - deadline > 0) {
+                    // The log may be in a temporary directory, which will be gone when the message is read.
                     throw new IOException(
-                            software + " did not answer at " + endpoint() + "; its output is in " + log, notYet);
+                            software + (process.alive() ? " did not respond at " : " ended before it responded at ")
+                                    + endpoint() + ". Its output:\n" + process.output(),
+                            notYet);
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }

@@ -211,9 +211,15 @@ class HttpLimitsTest {
                 http.append("/v1/stream/k", "text/plain", value);
             }
             int threads = http.readers.getCorePoolSize();
+            // Tasks that the threads have not taken yet are in the queue too.
+            CountDownLatch occupied = new CountDownLatch(threads);
             for (int i = 0; i < threads; i++) {
-                http.readers.execute(() -> awaitLatch(read));
+                http.readers.execute(() -> {
+                    occupied.countDown();
+                    awaitLatch(read);
+                });
             }
+            awaitLatch(occupied);
             CompletableFuture<HttpResponse<String>> answer = http.sendAsync("GET", "/v1/stream/k");
             Eventually.await("the read is next", () -> http.readers.getQueue().size() == 1);
             http.network.connections().iterator().next().eventLoop().execute(() -> {

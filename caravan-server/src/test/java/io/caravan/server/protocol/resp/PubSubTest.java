@@ -362,7 +362,7 @@ class PubSubTest extends RespTestBase {
 
     /** A channel is compared with every pattern: other clients of the event loop must not wait for that. */
     @Test
-    void messagesMatchPatternsOffTheEventLoopAndInOrder() throws IOException {
+    void messagesMatchPatternsOffTheEventLoopAndInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         try (RespClient listener = fixture.connect();
                 RespClient other = fixture.connect()) {

@@ -106,10 +106,12 @@ final class RespFixture implements AutoCloseable {
         return new RespClient(address);
     }
 
-    /** Occupies the reading threads until the latch is open. */
-    void occupyReaders(CountDownLatch until) {
+    /** Occupies the reading threads until the latch is open. Returns when each has its task. */
+    void occupyReaders(CountDownLatch until) throws InterruptedException {
+        CountDownLatch occupied = new CountDownLatch(READERS);
         for (int i = 0; i < READERS; i++) {
             readers.execute(() -> {
+                occupied.countDown();
                 try {
                     until.await();
                 } catch (InterruptedException closed) {
@@ -117,6 +119,7 @@ final class RespFixture implements AutoCloseable {
                 }
             });
         }
+        occupied.await();
     }
 
     /** Number of tasks that wait for a reading thread. */
