@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * stop archiving. It finds out from {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
  * or when it commits to a manifest that the successor has written.
  *
- * <p><b>Scheduler.</b> Thread-safe. Methods block until the object store has responded. Conditional puts, not locks,
+ * <p><b>Threading.</b> Thread-safe. Methods block until the object store has responded. Conditional puts, not locks,
  * isolate concurrent writes.
  *
  * <p><b>Errors.</b> {@link ArchiveException} reports a fault in the objects, {@link ObjectStoreException} a fault of

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * has left the complete new object, or the previous state, never a part. Reads and lists see every put that has
  * returned.
  *
- * <p><b>Scheduler.</b> Thread-safe. All methods block: never call them on an event loop or a store thread. Interrupting
+ * <p><b>Threading.</b> Thread-safe. All methods block: never call them on an event loop or a store thread. Interrupting
  * a caller ends its call with an {@link ObjectStoreException}.
  *
  * <p><b>Errors.</b> Every method throws {@link ObjectStoreException}. Its kind determines what to do; its message names

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * documents, one maintains the ownership of the archive, and the workers archive. An archive that cannot be reached
  * causes lag and nothing else.
  *
- * <p><b>Scheduler.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
+ * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
 public final class Archiver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Archiver.class);

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * in a second queue, which takes precedence and does not wait for the {@link BackOff}. While the queue is closed, it
  * hands out nothing, and requests fail at once.
  *
- * <p><b>Scheduler.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
+ * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
 final class JobQueue {
     private final int capacity;

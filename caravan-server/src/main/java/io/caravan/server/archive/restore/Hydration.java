@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * the archive does not have are cached while there is space. This is safe: no other server archives here, and what this
  * server archives is in its store, or was deleted.
  *
- * <p><b>Scheduler.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
+ * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
  * documents is bounded. A fetch is rejected in these cases:
  *
  * <ul>

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * the others are restored. A failure of the store, or an archive that no longer responds, ends the restore; another
  * restore to the same store continues from there.
  *
- * <p><b>Scheduler.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
+ * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
  * jobs' threads, which reads the document. The store writes many documents at a time, as they arrive; a separate thread
  * reports them. The numbers of documents in progress and of bytes in memory are bounded.
  */
