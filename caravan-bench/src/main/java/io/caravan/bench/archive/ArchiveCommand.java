@@ -13,7 +13,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench archive}: measures archiving and restoring, compared with the AWS SDK with the same bytes. */
+/**
+ * {@code scripts/bench archive}: measures archiving and restoring, compared with the AWS SDK transferring the same
+ * bytes.
+ */
 @Command(
         name = "archive",
         mixinStandardHelpOptions = true,

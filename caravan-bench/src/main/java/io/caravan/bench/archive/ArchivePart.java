@@ -17,7 +17,7 @@ enum ArchivePart {
         this.measure = measure;
     }
 
-    /** Creates the measure; a quick one shows that it works, but not how fast it is. */
+    /** Creates the measure; a quick measure shows that the part works, but not how fast it is. */
     Measure measure(boolean quick) {
         return measure.apply(quick);
     }

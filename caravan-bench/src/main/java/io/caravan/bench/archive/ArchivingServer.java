@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with or without an archive; only its archiving interval is not the default. */
+/** A server with or without an archive; all settings except the archiving interval are defaults. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
-    /** Number of documents archived concurrently: the default. */
+    /** The default number of documents archived concurrently. */
     static final int CONCURRENCY = 8;
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);

@@ -13,7 +13,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Rate of archiving documents for the first time, compared with the SDK putting objects of the same sizes. */
+/**
+ * Rate of archiving documents for the first time, compared with the rate at which the SDK puts objects of the same
+ * sizes.
+ */
 final class DocumentRates implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final String NEVER = "1h";

@@ -12,11 +12,11 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * Measures the time in which the SDK puts two objects a document, one after the other, for several documents
- * concurrently.
+ * Measures how long the SDK takes to put two objects for each document, one after the other, with several documents in
+ * parallel.
  *
- * @param snapshotBytes size of the first of them
- * @param manifestBytes size of the second
+ * @param snapshotBytes size of the first object
+ * @param manifestBytes size of the second object
  */
 record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurrency) {
 

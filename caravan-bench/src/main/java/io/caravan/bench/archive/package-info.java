@@ -1,6 +1,6 @@
 /**
- * Measures archiving and restoring: the server, in its own process, archives to S3 servers on the same machine. The AWS
- * SDK with the same bytes is the comparison.
+ * Measures archiving and restoring: the server, in its own process, archives to S3 servers on the same machine. The
+ * results are compared with the AWS SDK transferring the same bytes.
  */
 @NullMarked
 package io.caravan.bench.archive;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param name name in a table
  * @param durability guarantee of an append when it is counted
  * @param missing reason why it cannot run here; null when it can
- * @param confirmation command that is sent after appends, and replies with 1 or more when they are as durable; empty
- *     when the replies to the appends confirm this
+ * @param confirmation command that is sent after appends, and whose reply is 1 or more once the appends have this
+ *     durability; empty if the replies to the appends already confirm it
  */
 record Contestant(
         String name, String durability, @Nullable String missing, List<String> confirmation, Starter starter) {
@@ -31,12 +31,12 @@ record Contestant(
     private static final String WAIT_MILLIS = "60000";
     private static final int WARM_UP_CONNECTIONS = 50;
     private static final int WARM_UP_DEPTH = 16;
-    /** Shorter times are too short for three JVMs on a few cores to compile their code. */
+    /** Long enough for three JVMs on a few cores to compile their code. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);
 
-    /** Starts the system, fresh, with its files below a directory on the disk to measure. */
+    /** Starts a new instance of the system, with its files below a directory on the disk to measure. */
     @FunctionalInterface
     interface Starter {
         Running start(Path work) throws IOException, InterruptedException;
@@ -44,7 +44,7 @@ record Contestant(
 
     /** A running system; closing it kills its processes and deletes their files. */
     interface Running extends AutoCloseable {
-        /** The present address for appends. */
+        /** The current address for appends. */
         InetSocketAddress address() throws IOException, InterruptedException;
 
         @Override
@@ -57,12 +57,12 @@ record Contestant(
         void run(Running running) throws IOException, InterruptedException;
     }
 
-    /** The cluster. */
+    /** Returns a Caravan cluster of three nodes. */
     static Contestant threeHosts() {
         return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), ThreeHosts::start);
     }
 
-    /** All systems, or only Caravan's. */
+    /** Returns all systems, or only the Caravan systems. */
     static List<Contestant> all(boolean alone) {
         return List.of(
                 threeHosts(),
@@ -95,7 +95,7 @@ record Contestant(
     }
 
     /**
-     * Starts the system, runs the task, and stops the system; when it cannot run here, the results contain the reason.
+     * Starts the system, runs the task, and stops the system; if it cannot run here, the results contain the reason.
      */
     void run(Turn turn, String workload, Results results, Task task) throws IOException, InterruptedException {
         if (missing != null) {
@@ -109,14 +109,14 @@ record Contestant(
     }
 
     /**
-     * Appends of this value, in batches of {@code together}, whose replies arrive when they have the guaranteed
+     * Returns appends of this value in batches of {@code together}. A batch counts once it has the guaranteed
      * durability.
      */
     RespAppends appends(byte[] value, int together) {
         return new RespAppends(value, together, confirmation);
     }
 
-    /** Warms up a server that was just started, by appends like those that are measured next. */
+    /** Warms up a server that was just started, with appends like those that are measured next. */
     void warmUp(InetSocketAddress server, boolean quick) throws IOException {
         new ClosedLoop(appends(new byte[VALUE_BYTES], WARM_UP_DEPTH), WARM_UP_CONNECTIONS, 1, LISTS)
                 .run(server, quick ? QUICK_WARM_UP : WARM_UP)

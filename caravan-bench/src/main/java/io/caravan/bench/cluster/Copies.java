@@ -10,17 +10,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
 
-/** The time that it takes to copy a file by hand. */
+/** Measures the time that plain I/O takes to copy a file. */
 final class Copies {
     private static final int BLOCK_BYTES = 1 << 20;
 
     private Copies() {}
 
     /**
-     * Copies a file of random bytes, which was just written, several times, one after the other.
+     * Writes a file of random bytes, and then makes several copies of it, one after another.
      *
      * @param bytes minimum size, which is rounded up to mebibytes
-     * @return nanoseconds, until the last copy is fsynced
+     * @return time in nanoseconds from the first copy until the last copy is fsynced
      */
     static long nanos(Path work, long bytes, int copies) throws IOException {
         Path folder = Files.createTempDirectory(work, "copies");

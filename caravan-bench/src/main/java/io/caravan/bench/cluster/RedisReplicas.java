@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Redis and two replicas of it, all with appendfsync always. */
+/** A Redis server and two replicas, all with {@code appendfsync always}. */
 final class RedisReplicas implements Contestant.Running {
     private static final int REPLICAS = 2;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The time that a node takes to rejoin after it was down during many writes. It is compared with copying as many bytes
- * twice, because the node needs them in its Raft log and in its store.
+ * twice, because the node writes the bytes to its Raft log and to its store.
  */
 final class Rejoins implements Measure {
     private static final Figure ANSWERS_AFTER = new Figure("answers after, seconds", "%,.1f");
@@ -32,14 +32,16 @@ final class Rejoins implements Measure {
     private static final int VALUE_BYTES = 4096;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** Makes the others keep less of the Raft log than the node lacks, so that it must receive a snapshot. */
+    /** The other nodes keep one in this many of the bytes that the node lacks, so the node must receive a snapshot. */
     private static final int PARTS_KEPT = 16;
 
     private static final long LEAST_KEPT = 1 << 20;
 
     private final long bytes;
     private final String workload;
-    /** The options of two runs: the first keeps enough of the Raft log, by default, and the second too little. */
+    /**
+     * The options of two runs: by default, nodes keep enough of the Raft log; in the second run, they keep too little.
+     */
     private final List<List<String>> settings;
 
     private final Results results = new Results();

@@ -31,7 +31,7 @@ final class ThreeHosts implements Contestant.Running {
     static final String NAME = "Caravan, three hosts";
     static final String DURABILITY = "forced by two of three hosts before the answer";
 
-    /** For nodes on one machine, whose messages have no network delay. */
+    /** Election timeout for nodes on one machine, whose messages have no network delay. */
     static final String ELECTION = "300ms";
 
     private static final List<String> IDS = List.of("a", "b", "c");
@@ -40,7 +40,7 @@ final class ThreeHosts implements Contestant.Running {
     private static final String BEHIND = "cluster_behind_entries";
     private static final String COMMITTED = "cluster_committed_entries";
 
-    /** Text in the log of a node that lagged by more than the others keep of the Raft log. */
+    /** Text in the log of a node that lacked more of the Raft log than the other nodes keep. */
     private static final String GOT_FILES = "has the files of host";
 
     private final Path directory;
@@ -105,7 +105,7 @@ final class ThreeHosts implements Contestant.Running {
         processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
     }
 
-    /** Returns the address of the leader; waits for one. */
+    /** Waits for a leader, and returns its address. */
     @Override
     public InetSocketAddress address() throws IOException, InterruptedException {
         return Objects.requireNonNull(addresses.get(leader()));
@@ -160,7 +160,8 @@ final class ThreeHosts implements Contestant.Running {
     }
 
     /**
-     * Kills the leader, and appends at the others until one replies; then starts it again, and waits for it.
+     * Kills the leader, and appends through the other nodes until one replies. Then restarts the killed node, and waits
+     * until it has caught up.
      *
      * @return the time from the kill to the reply, in nanoseconds
      */
@@ -179,8 +180,8 @@ final class ThreeHosts implements Contestant.Running {
     }
 
     /**
-     * Queries each node repeatedly, with a client for each, so that a node that hangs does not delay the reply of
-     * another.
+     * Appends through each node repeatedly, until one succeeds. Each node has its own client, so that a node that hangs
+     * does not delay the reply of another node.
      */
     private long firstAnswer(List<InetSocketAddress> hosts, long start) throws IOException, InterruptedException {
         CompletableFuture<Long> answered = new CompletableFuture<>();
@@ -225,13 +226,14 @@ final class ThreeHosts implements Contestant.Running {
      * The result of a rejoin.
      *
      * @param answeredNanos time from the start of the node until it replied
-     * @param nanos time from the start of the node until it had applied all entries that were committed before
-     * @param gotFiles whether it received a snapshot from the leader, and not only the part of the Raft log that it
-     *     lacked
+     * @param nanos time from the start of the node until it had applied all entries that had been committed before the
+     *     start
+     * @param gotFiles whether the node received a snapshot from the leader instead of only the part of the Raft log
+     *     that it lacked
      */
     record Return(long answeredNanos, long nanos, boolean gotFiles) {}
 
-    /** Kills a follower, and returns its id. The other two continue. */
+    /** Kills a follower, and returns its id. The other two nodes continue. */
     String killFollower() throws IOException, InterruptedException {
         String leader = leader();
         String killed =

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * A server's metrics of its archive.
+ * A server's archive metrics.
  *
  * @param oldestSeconds age of the oldest unarchived change
  * @param failures number of failed attempts

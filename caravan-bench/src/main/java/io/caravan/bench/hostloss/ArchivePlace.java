@@ -14,7 +14,7 @@ final class ArchivePlace {
     private ArchivePlace() {}
 
     /**
-     * Command-line arguments.
+     * Returns the command-line options that locate the archive.
      *
      * @param endpoint of the S3 server, or of the proxy in front of it
      */

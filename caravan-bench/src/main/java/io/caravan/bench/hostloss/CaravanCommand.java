@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A {@code caravan} command, run in its own processes. */
+/** A {@code caravan} command; each run has its own process. */
 final class CaravanCommand {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final long LONGEST_LIFE_MILLIS = 2_500;

@@ -20,9 +20,9 @@ final class DocumentHistory {
      * The position of a found document in its history.
      *
      * @param problem its problem, or null
-     * @param moment position of the moment that it matches; -1 when there is none
-     * @param lost number of acknowledged changes that it lacks
-     * @param lostSinceNanos when the first of them was acknowledged; undefined when there are none
+     * @param moment position of the moment that the document matches; -1 if there is none
+     * @param lost number of acknowledged changes that the document lacks
+     * @param lostSinceNanos time at which the first of these changes was acknowledged; undefined if there are none
      */
     record Finding(@Nullable String problem, int moment, int lost, long lostSinceNanos) {}
 
@@ -70,12 +70,12 @@ final class DocumentHistory {
         return name;
     }
 
-    /** Whether its values are large. */
+    /** Whether the document has large values. */
     boolean large() {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** The document, if every request took effect; null when it does not exist. */
+    /** The document as it is if every request took effect; null if it does not exist. */
     @Nullable
     ListModel latest() {
         return last().list;
@@ -121,8 +121,8 @@ final class DocumentHistory {
     /**
      * Looks up the found document in the history.
      *
-     * @param found null when the document does not exist
-     * @param mustNanos changes acknowledged by then must be included
+     * @param found the document found; null if it does not exist
+     * @param mustNanos changes acknowledged by this time must be included
      */
     Finding find(@Nullable ListModel found, long mustNanos) {
         int certain = certain(mustNanos);
@@ -137,7 +137,7 @@ final class DocumentHistory {
         return finding(problem, at);
     }
 
-    /** Earlier moments no longer matter, and later ones are undone. */
+    /** Continues from the moment found: earlier moments no longer matter, and later moments are undone. */
     void continueFrom(Finding finding) {
         Moment found = moments.get(finding.moment());
         moments.clear();
@@ -153,8 +153,8 @@ final class DocumentHistory {
     }
 
     /**
-     * The last moment that the document must have reached. The first one needs no acknowledgement: it is the initial
-     * state.
+     * The last moment that the document must have reached. The first moment needs no acknowledgement, because it is the
+     * initial state.
      */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;

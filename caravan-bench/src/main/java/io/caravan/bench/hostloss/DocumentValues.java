@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 
-/** Names and values that can be regenerated from the number of a document and of a value. */
+/** Names and values of documents, which can be regenerated from the numbers of the document and the value. */
 final class DocumentValues {
     /** A document with values so large that it exceeds both a batch of the store and one request to S3. */
     static final int LARGE_DOCUMENT = 0;

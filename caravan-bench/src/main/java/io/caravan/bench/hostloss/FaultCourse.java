@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A proxy in front of an S3 server that produces one fault after another; the last one is always that the server is
+ * A proxy in front of an S3 server that produces one fault after another; in the last fault, the S3 server is always
  * down.
  */
 final class FaultCourse implements AutoCloseable {

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Loses one host a round, until the first problem. */
+/** Simulates the loss of one host in each round, until the first problem. */
 final class HostLossDrill {
     private static final double MILLIS_PER_SECOND = 1e3;
 

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/host-loss}: loses entire hosts and checks the restores from the archive. */
+/** {@code scripts/host-loss}: simulates the loss of entire hosts, and checks the restores from the archive. */
 @Command(
         name = "host-loss",
         mixinStandardHelpOptions = true,

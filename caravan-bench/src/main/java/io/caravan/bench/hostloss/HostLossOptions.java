@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of a drill: a mixin for its command. */
+/** The options of a drill, as a mixin for its command. */
 final class HostLossOptions {
     @Option(
             names = "--s3",
@@ -81,7 +81,7 @@ final class HostLossOptions {
             description = "how much longer archiving may take; default ${DEFAULT-VALUE}")
     private double allowance;
 
-    /** For stores, objects and the output of processes. */
+    /** The directory for stores, objects, and the output of processes. */
     Path directory = Path.of("");
 
     /** The maximum age of an unarchived change, passed to the server. */
@@ -89,7 +89,7 @@ final class HostLossOptions {
         return Duration.ofMillis((long) (archiveAfter * 1_000));
     }
 
-    /** Fails when an option is out of its range. */
+    /** Fails if an option is out of range. */
     void check(Evidence evidence) {
         evidence.check(rounds >= 1, "--rounds must be 1 or more");
         evidence.check(seconds > 0, "--seconds must be above 0");

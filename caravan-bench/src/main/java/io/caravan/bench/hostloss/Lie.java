@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
-/** Damages the bucket without the server's knowledge, to prove that the drill detects it. */
+/** Damages the bucket without the server's knowledge, to prove that the drill detects the damage. */
 enum Lie {
     /** Rolls all manifests back to an earlier state before the host is lost. */
     MANIFESTS_ROLLED_BACK,
@@ -26,17 +26,17 @@ enum Lie {
 
     /** A lie in progress. */
     interface Liar {
-        /** Saves the present state, while the server archives. */
+        /** Saves the current state, while the server archives. */
         void remember() throws IOException;
 
-        /** Damages the bucket, when the host is lost. */
+        /** Damages the bucket when the host is lost. */
         void lie() throws IOException;
     }
 
     /**
      * Starts this lie.
      *
-     * @param prefix of the archive's keys, with the slash at its end
+     * @param prefix of the archive's keys, including the slash at the end
      */
     Liar in(Bucket bucket, String prefix) {
         return switch (this) {

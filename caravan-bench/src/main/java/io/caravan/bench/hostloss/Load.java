@@ -32,19 +32,19 @@ final class Load {
         }
     }
 
-    /** Expects lost connections from now on. */
+    /** Treats lost connections as expected from now on. */
     void expectEnd() {
         ending = true;
     }
 
-    /** Waits until all have ended. */
+    /** Waits until all connections have ended. */
     void awaitEnd() throws IOException, InterruptedException {
         for (LoadWorker worker : workers) {
             worker.awaitEnd();
         }
     }
 
-    /** The problems. Call this and the methods below only after the end. */
+    /** The problems. Call this method and the methods below only after {@link #awaitEnd()}. */
     List<String> problems() {
         return workers.stream()
                 .map(LoadWorker::problem)

@@ -141,7 +141,7 @@ final class LoadWorker {
         connection.close();
     }
 
-    /** The problem, or null. Call this and the methods below only after the end. */
+    /** The problem, or null. Call this method and the methods below only after {@link #awaitEnd()}. */
     @Nullable
     String problem() {
         return problem;

@@ -50,7 +50,7 @@ final class RestoredRound {
     }
 
     /**
-     * Restores and compares; if all is well, the documents' histories continue from the restored state.
+     * Restores and compares; if there is no problem, the documents' histories continue from the restored state.
      *
      * @param data directory for the restored store; does not exist yet
      */
@@ -85,7 +85,10 @@ final class RestoredRound {
         }
     }
 
-    /** Restarts a killed restore, which continues from the documents already restored. */
+    /**
+     * Restores, after killing the restore a few times if configured. Each restart continues after the documents already
+     * restored.
+     */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());
         int attempts = options.killRestore ? 1 + random.nextInt(MAX_KILLS) : 0;
@@ -129,7 +132,7 @@ final class RestoredRound {
         }
     }
 
-    /** The problems. Call this and the methods below only after the end. */
+    /** The problems. Call this method and the methods below only after {@link #run}. */
     List<String> problems() {
         return problems;
     }
@@ -154,7 +157,7 @@ final class RestoredRound {
         return lostChanges;
     }
 
-    /** The time from the acknowledgement of the first of them to the kill. */
+    /** The time from the acknowledgement of the oldest lost change to the kill. */
     long oldestLostMillis() {
         return TimeUnit.NANOSECONDS.toMillis(oldestLostNanos);
     }

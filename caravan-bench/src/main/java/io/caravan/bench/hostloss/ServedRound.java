@@ -29,7 +29,7 @@ final class ServedRound {
      *
      * @param servedNanos time from the first request to the kill
      * @param killedNanos time of the kill
-     * @param mustNanos changes acknowledged by then must be in the archive
+     * @param mustNanos changes acknowledged by this time must be in the archive
      * @param answers number of acknowledged changes
      * @param longestWaitNanos longest time that a reply took
      * @param problems problems found before the loss
@@ -63,9 +63,9 @@ final class ServedRound {
     }
 
     /**
-     * Serves and loses the host.
+     * Runs the server under load, and then simulates the loss of the host.
      *
-     * @param data the store; deleted afterwards
+     * @param data directory of the store; deleted afterwards
      */
     LostHost run(Path data, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
         try (FaultCourse faults = new FaultCourse(s3, random.split());
@@ -111,7 +111,7 @@ final class ServedRound {
         TimeUnit.NANOSECONDS.sleep(halfNanos);
     }
 
-    /** Runs the faults. For archiving, S3 has recovered when the server makes its next attempt. */
+    /** Runs the faults. The archive counts as available again when the server makes its next attempt. */
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());
@@ -136,7 +136,7 @@ final class ServedRound {
         }
     }
 
-    /** Kills prunes while the server archives. The archive must be intact after each. */
+    /** Kills {@code archive prune} repeatedly while the server archives. The archive must be intact after each run. */
     private void killPrunes() throws IOException, InterruptedException {
         CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0", "--keep-daily", "0");
         CaravanCommand verify = command("archive", "verify");

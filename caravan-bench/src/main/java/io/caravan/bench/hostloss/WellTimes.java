@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tracks when the archive was available, and so which changes it must contain. An acknowledged change must be archived
- * once the archive has been available for as long as a change may wait. Used by one thread at a time.
+ * Tracks when the archive was available, and therefore which changes it must contain. An acknowledged change must be
+ * archived once the archive has been available for the longest time that a change may remain unarchived. Used by one
+ * thread at a time.
  */
 final class WellTimes {
     private record Spell(long fromNanos, long toNanos) {}
@@ -17,7 +18,7 @@ final class WellTimes {
     /**
      * Starts with the archive available.
      *
-     * @param startNanos now
+     * @param startNanos the current time
      */
     WellTimes(long startNanos) {
         this.startNanos = startNanos;
@@ -35,9 +36,9 @@ final class WellTimes {
     }
 
     /**
-     * Returns the time by which acknowledged changes must be archived.
+     * Returns a time: all changes acknowledged by then must be archived.
      *
-     * @param boundNanos maximum wait of a change while the archive is available
+     * @param boundNanos longest time that a change may remain unarchived while the archive is available
      */
     long mustBy(long boundNanos) {
         return spells.stream()

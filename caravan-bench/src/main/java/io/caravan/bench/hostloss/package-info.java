@@ -6,7 +6,7 @@
  * a round, the connections of {@link io.caravan.bench.hostloss.Load} write to their own documents, one request after
  * another. They record their requests and the times of the replies in each document's {@link
  * io.caravan.bench.hostloss.DocumentHistory}. A restored document must match one moment of its history, no earlier than
- * the last one that the archive must contain.
+ * the last moment that the archive must contain.
  */
 @NullMarked
 package io.caravan.bench.hostloss;

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * A document, rebuilt from its retained entries alone.
  *
- * <p>It checks the order of the entries: each transaction must follow the previous one, and a snapshot must equal the
- * text at that point.
+ * <p>Checks the order of the entries: each transaction must follow the previous one, and a snapshot must equal the text
+ * at that point.
  */
 final class Document implements Entries.Reader {
     private TextBuffer text;

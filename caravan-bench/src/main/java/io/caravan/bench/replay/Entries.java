@@ -14,7 +14,8 @@ import java.util.List;
  *   snapshot:     'S' index length codePoint...          the text after the first {@code index} transactions
  * </pre>
  *
- * All numbers are variable-length, seven bits a byte, the lowest first, so a typed ASCII letter is one byte.
+ * All numbers are variable-length, with seven bits in each byte and the lowest bits first, so a typed ASCII letter is
+ * one byte.
  */
 final class Entries {
     private static final byte TRANSACTION = 'T';

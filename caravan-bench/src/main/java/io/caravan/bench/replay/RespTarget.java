@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A document on a RESP server: RPUSH appends, and a snapshot is RPUSH and LTRIM in one transaction. */
+/** A document on a RESP server: RPUSH appends an entry; RPUSH and LTRIM in one transaction append a snapshot. */
 final class RespTarget implements Target {
     private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
     private static final byte[] LTRIM = RespConnection.ascii("LTRIM");
@@ -90,11 +90,11 @@ final class RespTarget implements Target {
         retainedCount = 1;
     }
 
-    /** For the first of two requests: the reply to the second one reports success. */
+    /** Reports only a failure of the first of two requests, because the reply to the second request reports success. */
     private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
         @Override
         public void durable() {
-            // The reply to the next request reports it.
+            // The reply to the next request reports the success.
         }
 
         @Override

@@ -3,7 +3,10 @@ package io.caravan.bench.replay;
 import java.io.IOException;
 import java.util.List;
 
-/** The home of a replayed document. Used by one thread; acknowledgements arrive on another, in order. */
+/**
+ * The place where a replayed document is stored. Used by one thread; acknowledgements arrive on another thread, in
+ * order.
+ */
 interface Target extends AutoCloseable {
 
     /** Notified once of the outcome of an append; never after {@link #kill()} has returned. */
@@ -22,7 +25,7 @@ interface Target extends AutoCloseable {
     /** Appends an entry. */
     void append(byte[] entry, Acknowledgement acknowledgement) throws IOException;
 
-    /** Appends an entry and drops everything before it. */
+    /** Appends an entry and removes all entries before it. */
     void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException;
 
     /** Returns the retained entries, oldest first. No append may be outstanding. */

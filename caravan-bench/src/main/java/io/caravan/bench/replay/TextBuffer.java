@@ -23,7 +23,7 @@ final class TextBuffer {
         return new TextBuffer(text.codePoints().toArray());
     }
 
-    /** Takes ownership of the array. */
+    /** Creates a buffer that takes ownership of the array. */
     static TextBuffer of(int[] codePoints) {
         return new TextBuffer(codePoints);
     }
@@ -35,7 +35,7 @@ final class TextBuffer {
     /**
      * Changes the text.
      *
-     * @throws IndexOutOfBoundsException when the patch is not within it
+     * @throws IndexOutOfBoundsException if the patch is not within the text
      */
     void apply(Patch patch) {
         Objects.checkFromIndexSize(patch.position(), patch.deleted(), length());
@@ -78,7 +78,7 @@ final class TextBuffer {
         return text;
     }
 
-    /** Whether both hold the same text. */
+    /** Whether the other object is a buffer with the same text. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof TextBuffer text && Arrays.equals(toCodePoints(), text.toCodePoints());

@@ -5,14 +5,14 @@ import java.util.List;
 /**
  * A recorded editing session.
  *
- * @param startContent the text before
+ * @param startContent the text before all transactions
  * @param endContent the text after all transactions
  * @param transactions lists of patches, applied in order
  */
 record Trace(String startContent, String endContent, List<List<Patch>> transactions) {
 
     /**
-     * One change to a text, counted in Unicode code points.
+     * A change to a text; positions and lengths are in Unicode code points.
      *
      * @param position start of the change
      * @param deleted number of code points to delete

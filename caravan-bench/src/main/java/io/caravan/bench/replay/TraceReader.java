@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Reads gzipped JSON: {@code startContent}, {@code endContent} and {@code txns}, a list of objects with
- * {@code patches}, a list of {@code [position, deleted, inserted]}. Other fields are skipped.
+ * Reads gzipped JSON with the fields {@code startContent}, {@code endContent}, and {@code txns}: a list of objects,
+ * each with a list {@code patches} of {@code [position, deleted, inserted]}. Skips other fields.
  */
 final class TraceReader {
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -29,7 +29,7 @@ final class TraceReader {
         this.json = json;
     }
 
-    /** Reads the file, and checks that its transactions turn its start into its end. */
+    /** Reads the file, and checks that its transactions turn {@code startContent} into {@code endContent}. */
     static Trace read(Path file) throws IOException {
         Trace trace;
         try (InputStream in = new GZIPInputStream(new BufferedInputStream(Files.newInputStream(file)), BUFFER_BYTES);

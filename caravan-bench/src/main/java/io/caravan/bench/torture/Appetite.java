@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-/** The balance between written and dropped values. */
+/** The balance between appended and trimmed values. */
 enum Appetite {
     /** The store stays small over many rounds. */
     MODERATE(60, 15, 120, Integer.MAX_VALUE),
@@ -35,8 +35,8 @@ enum Appetite {
     }
 
     /**
-     * Returns the maximum number of values that a trim may drop from a list of this length, unless the list is too
-     * long.
+     * Returns the maximum number of values that a trim may remove from a list of this length. A list longer than {@link
+     * #longList()} may be emptied.
      */
     int longestTrim(int length) {
         return length > longList ? length : Math.min(length, longestTrim);

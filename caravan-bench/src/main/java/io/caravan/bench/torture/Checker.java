@@ -6,8 +6,8 @@ import java.util.stream.Stream;
 
 /**
  * Decides whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
- * bytes, and each change in flight completely or not at all. The store must contain nothing that was never sent, and
- * nothing that was read may have disappeared.
+ * bytes. Each change in flight must have taken effect completely or not at all. The store must contain nothing that was
+ * never sent, and nothing that was read may have disappeared.
  */
 final class Checker {
     private final Lists lists;
@@ -24,17 +24,17 @@ final class Checker {
     }
 
     /**
-     * The verdict.
+     * The result of a check.
      *
-     * @param problems empty when all is well
+     * @param problems empty if the store kept its guarantees
      * @param kept number of intents that took effect without an acknowledgement
      */
     record Verdict(List<String> problems, long kept) {}
 
     /**
-     * Checks the found contents against the earlier contents and everything reported since.
+     * Checks the contents found against the earlier contents and everything recorded since then.
      *
-     * @param model the earlier contents; updated to the current ones
+     * @param model the earlier contents; updated to the current contents
      */
     Verdict check(StoreModel model, Ledger ledger, Contents found) {
         List<String> problems = new ArrayList<>(ledger.problems());

@@ -22,7 +22,7 @@ final class ChildListener {
         this.milestone = milestone;
     }
 
-    /** Reads until the socket is closed. */
+    /** Reads messages until the socket is closed. */
     void readAll(ReadableByteChannel channel) throws IOException {
         Frames.Reader frames = new Frames.Reader(channel);
         for (Frame frame = frames.next(); frame != null; frame = frames.next()) {

@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * The instructions for a child process.
  *
- * @param socket for its messages
- * @param directory the store
- * @param work whether to write at random; otherwise the child reports the store's contents
+ * @param socket for the child's messages
+ * @param directory directory of the store
+ * @param work whether the child writes at random; otherwise it reports the contents of the store
  */
 record ChildPlan(Path socket, Path directory, boolean work, Shift shift, int workers, int lists) {
     static final int MAX_VALUE_BYTES = 32 * 1024;

@@ -44,7 +44,9 @@ final class ChildSession extends Session {
         }
     }
 
-    /** A store reports immediately that it has no space, and the child passes that on before it continues. */
+    /**
+     * Does nothing: a store reports a lack of space immediately, and the child forwards the report before it continues.
+     */
     @Override
     public void oneAtATime() {}
 

@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Fills file systems of many sizes with stores. Then either all documents or all but one are deleted, after which the
- * store must accept appends again without a restart, and continue to accept them.
+ * Fills file systems of many sizes with stores. Then deletes all documents, or all but one. The store must then accept
+ * appends again without a restart, and continue to accept them.
  */
 final class FilledVolumes {
     private static final int LEAST_MEGABYTES = 272;
@@ -43,7 +43,7 @@ final class FilledVolumes {
         this.out = out;
     }
 
-    /** One file system, and the work on it. */
+    /** A file system and the workload on it. */
     record Case(String type, int megabytes, int valueBytes, boolean keepsOne) {
         static Case random(SplittableRandom random) {
             String type = random.nextBoolean() ? "ext4" : "xfs";
@@ -166,7 +166,7 @@ final class FilledVolumes {
         return value;
     }
 
-    /** Returns the reason why an append was refused; an empty text when it was accepted. */
+    /** Tries an append. Returns the reason why it was refused, or an empty string if it was accepted. */
     private static String tryAppend(DurableListStore store, long id, int bytes) {
         try {
             store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);

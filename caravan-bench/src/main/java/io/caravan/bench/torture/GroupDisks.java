@@ -15,14 +15,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disks of the nodes of a Raft group, which can be slow, fail, and be full. A library in each node's process
- * ({@code sickdisk.c}) intercepts its system calls on files, so the store and the Raft log receive the errors of a real
- * disk. Needs a C compiler, but no root. Used by one thread.
+ * The simulated disks of the nodes of a Raft group. A disk can be slow, fail, or be full. A library in each node's
+ * process ({@code sickdisk.c}) intercepts its system calls on files, so the store and the Raft log receive the errors
+ * of a real disk. Needs a C compiler, but no root privileges. Used by one thread.
  */
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
 
-    /** A fault of a disk; its number identifies it to the library. */
+    /** A fault of a disk; its ordinal identifies it to the library. */
     enum Ailment {
         /** No failure, though the disk may be slow. */
         NONE,
@@ -71,7 +71,7 @@ final class GroupDisks {
         return null;
     }
 
-    /** Returns the reason why this machine cannot simulate faults; empty when it can. */
+    /** Returns the reason why this machine cannot simulate faults, or an empty string if it can. */
     String whyNone() {
         return whyNone;
     }

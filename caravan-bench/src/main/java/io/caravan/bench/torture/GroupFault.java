@@ -13,13 +13,13 @@ enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
     /**
-     * A follower is down until the others have purged the entries that it lacks from their Raft logs, so it receives a
-     * snapshot.
+     * A follower is down until the other nodes have purged from their Raft logs the entries that it lacks, so it
+     * receives a snapshot.
      */
     KEEP_FOLLOWER_AWAY,
     KILL_TWO,
     KILL_ALL,
-    /** The leader is suspended for longer than an election, and resumes in the belief that it still leads. */
+    /** The leader is suspended for longer than an election takes. When it resumes, it still believes that it leads. */
     PAUSE_LEADER,
     PAUSE_FOLLOWER,
     /** The leader is suspended, and then another node is killed. */
@@ -32,9 +32,14 @@ enum GroupFault {
     CUT_OFF_FOLLOWER,
     /** All nodes are cut off from each other. */
     CUT_OFF_ALL,
-    /** Other nodes start elections, and the leader receives their messages, but they receive none of its own. */
+    /**
+     * The other nodes receive no messages from the leader and start elections. The leader still receives their
+     * messages.
+     */
     MUTE_LEADER,
-    /** The others still receive the leader's messages, but it receives none, until it steps down by itself. */
+    /**
+     * The leader receives no messages, and therefore steps down; the other nodes still receive the leader's messages.
+     */
     DEAFEN_LEADER,
     MUTE_FOLLOWER,
     DEAFEN_FOLLOWER,
@@ -59,12 +64,12 @@ enum GroupFault {
 
     private static final int SLOWEST_MILLIS = 120;
     private static final int SLOWEST_FORCE_MILLIS = 1000;
-    /** Long enough for a node to exit by itself, and to be started again. */
+    /** Duration of a disk fault: long enough for a node to exit by itself and be restarted. */
     private static final long SICK_MILLIS = 2000;
 
     private static final long LOOK_MILLIS = 100;
 
-    /** Returns the number of processes killed. */
+    /** Produces the fault; returns the number of processes killed. */
     int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
         List<String> order = new ArrayList<>(hosts.ids());
         Collections.shuffle(order, random);
@@ -116,12 +121,12 @@ enum GroupFault {
         };
     }
 
-    /** Whether it needs disks that can be made to fail. */
+    /** Whether the fault needs disks that can be made to fail. */
     boolean isOfDisks() {
         return compareTo(SLOW_DISK_LEADER) >= 0;
     }
 
-    /** Returns two nodes, with or without the leader. */
+    /** Returns two nodes: the leader and a follower, or two followers. */
     private static List<String> two(List<String> order, Random random) {
         return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
     }
@@ -136,7 +141,7 @@ enum GroupFault {
         return sicken(hosts, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FORCES, 0, random);
     }
 
-    /** Makes disks fail. In some cases the processes are then killed, and started on their failing disks. */
+    /** Applies a fault to disks. In some cases, the nodes are then killed and restarted on these disks. */
     private static int sicken(GroupHosts hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
             throws IOException, InterruptedException {
         for (String host : which) {

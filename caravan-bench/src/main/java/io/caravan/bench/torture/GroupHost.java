@@ -34,13 +34,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The child process that is one node of a Raft group. While it leads, it makes the changes that the harness requests
- * over loopback. Each connection has a thread. Ends with its standard input.
+ * over loopback. Each connection has its own thread. The process ends when its standard input ends.
  */
 class GroupHost implements LeadershipListener {
-    /** Exit status of a node that may not start with its files. */
+    /** Exit status of a node that refuses to start with its files. */
     static final int REFUSED = 3;
 
-    /** Exit status of a node that cannot continue, and must be started again. */
+    /** Exit status of a node that cannot continue and must be restarted. */
     static final int UNFIT = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
@@ -54,7 +54,7 @@ class GroupHost implements LeadershipListener {
         System.exit(new GroupHost().run(GroupPlan.parse(arguments)));
     }
 
-    /** Returns the exit status. */
+    /** Runs the node; returns the exit status. */
     final int run(GroupConfig config) throws IOException {
         try (GroupMember member = GroupMember.start(config, this);
                 ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
@@ -125,7 +125,7 @@ class GroupHost implements LeadershipListener {
                 out.flush();
             }
         } catch (EOFException done) {
-            // The harness has no more calls.
+            // The harness has closed the connection.
         } catch (IOException broken) {
             System.out.println("a connection broke: " + broken);
         }

@@ -17,11 +17,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The child processes that are the nodes of a Raft group. One thread starts and ends them; any thread may connect. */
+/** The child processes that are the nodes of a Raft group. One thread starts and stops them; any thread may connect. */
 final class GroupHosts implements AutoCloseable {
     /**
-     * The time limit, on a busy machine, for a node to start or to catch up, and for a group to serve once all nodes
-     * are up.
+     * The time limit for a node to start or to catch up, and for a group to serve once all nodes are up. It is long
+     * enough for a busy machine.
      */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -29,11 +29,11 @@ final class GroupHosts implements AutoCloseable {
     private static final long POLL_NANOS = 10_000_000;
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
-    /** Another program took the node's port, or the leader that sent it a snapshot was lost. */
+    /** Valid reasons to end: another program took the node's port, or the leader that sent it a snapshot was lost. */
     private static final List<String> EXCUSES =
             List.of("Address already in use", "has received files, and no leader asks for them");
 
-    /** The JVM flags. Raft keeps the entries of its open log segment in memory. */
+    /** The JVM flags of a node. Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
             "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
 
@@ -47,7 +47,10 @@ final class GroupHosts implements AutoCloseable {
     private final GroupNetwork network;
     private final GroupDisks disks;
     private int endedByThemselves;
-    /** Whether all nodes have been stopped, and not started since; their exit statuses were checked then. */
+    /**
+     * Whether all nodes have been stopped, and none has been started since. Their exit statuses were checked when they
+     * stopped.
+     */
     private boolean stopped;
 
     /** Starts a new group. */
@@ -104,7 +107,7 @@ final class GroupHosts implements AutoCloseable {
         return network;
     }
 
-    /** See {@link GroupDisks#whyNone}. */
+    /** Returns the same as {@link GroupDisks#whyNone}. */
     String whyNoSickDisks() {
         return disks.whyNone();
     }
@@ -118,7 +121,7 @@ final class GroupHosts implements AutoCloseable {
     /**
      * Restarts nodes that have ended by themselves because of their disks, as a service manager does.
      *
-     * @throws IOException when one has ended for another reason
+     * @throws IOException if a node has ended for another reason
      */
     void startThoseThatEnded() throws IOException {
         for (String host : ids()) {
@@ -136,7 +139,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Whether the node may have ended: its disk had failed, or its output gives a valid reason. */
+    /** Whether the node had a valid reason to end: its disk had failed, or its output contains one of the excuses. */
     private boolean isExcused(String host) throws IOException {
         String output = child(host).output();
         return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
@@ -148,10 +151,10 @@ final class GroupHosts implements AutoCloseable {
     }
 
     /**
-     * Makes all nodes run and reach each other again: repairs their disks, resumes suspended nodes, and starts those
+     * Makes all nodes run and reach each other again: repairs their disks, resumes suspended nodes, and starts nodes
      * that are down.
      *
-     * @param broken whether the connections between the nodes end
+     * @param broken whether to close the connections between the nodes
      */
     void heal(boolean broken) throws IOException {
         network.heal(broken);
@@ -228,7 +231,7 @@ final class GroupHosts implements AutoCloseable {
         stopped = true;
     }
 
-    /** Starts a node without its Raft log, which the node must refuse. Returns the problem, or null. */
+    /** Starts a node without its Raft log, and checks that it refuses to run. Returns the problem, or null. */
     @Nullable
     String tryWithoutFiles(String host) throws IOException {
         Path raft = plan.raft(host);

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The network between the nodes of a Raft group, which can be cut and slowed. Each node reaches every other one through
- * a proxy of its own, which distinguishes the two directions:
+ * The network between the nodes of a Raft group, which can be cut and slowed. Each node reaches every other node
+ * through its own proxy, which treats the two directions separately:
  *
  * <pre>
  *   host a                                        host b
@@ -26,18 +26,19 @@ import java.util.concurrent.ConcurrentHashMap;
  * </pre>
  *
  * <p>All nodes use the same names and ports for each other, as a Raft group must, but each has its own table of
- * addresses ({@code jdk.net.hosts.file}). Bytes sent in a direction that is cut wait, like packets that are
- * retransmitted. Needs a system on which all of 127.0.0.0/8 is this machine, such as Linux. Thread-safe.
+ * addresses ({@code jdk.net.hosts.file}). While a direction is cut, the bytes sent in it wait, like packets that are
+ * retransmitted. Needs a system on which all addresses in 127.0.0.0/8 belong to this machine, such as Linux.
+ * Thread-safe.
  */
 final class GroupNetwork implements AutoCloseable {
     private static final String LOOPBACK = "127.0.0.1";
     private static final int BUFFER_BYTES = 16 * 1024;
     private static final int WAITING_CONNECTIONS = 50;
 
-    /** A direction. */
+    /** The direction from one node to another. */
     private record Way(String from, String to) {}
 
-    /** Passes bytes on immediately, later, or not until the network is healed. */
+    /** Forwards bytes immediately, after a delay, or only when the network is healed. */
     private static final class Valve {
         private boolean shut;
         private long delayMillis;
@@ -81,7 +82,7 @@ final class GroupNetwork implements AutoCloseable {
         }
     }
 
-    /** Returns the address at which a node finds all others. */
+    /** Returns the address at which a node reaches all other nodes. */
     private String seenFrom(Host host) {
         return "127.0.1." + (1 + plan.hosts().indexOf(host));
     }
@@ -90,7 +91,7 @@ final class GroupNetwork implements AutoCloseable {
         return plan.directory().resolve(host + ".hosts");
     }
 
-    /** Returns the JVM flag with which a node uses this network. */
+    /** Returns the JVM flag that makes a node use this network. */
     String flag(String host) {
         return "-Djdk.net.hosts.file=" + table(host);
     }
@@ -114,7 +115,7 @@ final class GroupNetwork implements AutoCloseable {
             try {
                 connect(proxy.accept(), from, to);
             } catch (IOException down) {
-                // The target node is down, so the connection is closed; or the network is closed.
+                // The connection is closed because the target node is down or the network is closed.
             }
         }
     }
@@ -146,7 +147,7 @@ final class GroupNetwork implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException broken) {
-            // One of the two is closed; closing the other notifies its owner.
+            // One of the two sockets is closed; closing the other one notifies its owner.
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         } finally {
@@ -173,12 +174,12 @@ final class GroupNetwork implements AutoCloseable {
         return valve;
     }
 
-    /** Holds back everything that the node sends, from now on. */
+    /** Starts to hold back everything that the node sends. */
     void mute(String host) {
         others(host).forEach(other -> valve(host, other).set(true, 0));
     }
 
-    /** Holds back everything that is sent to the node, from now on. */
+    /** Starts to hold back everything that is sent to the node. */
     void deafen(String host) {
         others(host).forEach(other -> valve(other, host).set(true, 0));
     }
@@ -190,7 +191,7 @@ final class GroupNetwork implements AutoCloseable {
                 .toList();
     }
 
-    /** Delays all bytes by this time, from now on. */
+    /** Starts to delay all bytes by this time. */
     void slow(long millis) {
         valves.values().forEach(valve -> valve.set(false, millis));
     }
@@ -198,7 +199,7 @@ final class GroupNetwork implements AutoCloseable {
     /**
      * Removes all cuts and delays.
      *
-     * @param broken whether all connections end, which loses the bytes that wait; otherwise those arrive
+     * @param broken whether to close all connections, which loses the bytes that wait; otherwise these bytes arrive
      */
     void heal(boolean broken) {
         if (broken) {

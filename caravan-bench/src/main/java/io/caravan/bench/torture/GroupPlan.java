@@ -15,13 +15,13 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * The description of the group that all processes of a run share.
+ * The description of a Raft group, which all processes of a run share.
  *
  * @param directory contains a directory for each node
  */
 record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
-    /** Short, so that leaders are lost often; a busy machine loses some by itself. */
+    /** Election timeout: short, so that leadership changes often, on a busy machine even without a fault. */
     static final Duration ELECTION = Duration.ofMillis(300);
 
     /** Small, so that a node that was down sometimes receives a snapshot. */
@@ -49,7 +49,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
         return arguments;
     }
 
-    /** Parses the result of {@link #toArguments} into the configuration of the node that it was made for. */
+    /** Parses the result of {@link #toArguments} into the configuration of its node. */
     static GroupConfig parse(String[] arguments) {
         List<Host> hosts = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {

@@ -10,12 +10,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Makes linearizable reads of lists while others write them. Half of the reads go to the node that replied last, the
- * others to any node, because a replaced leader that does not know of its successor must not reply.
+ * Makes linearizable reads of lists while other threads write to them. Half of the reads go to the node that replied
+ * last. The other half go to any node, because a replaced leader that does not know of its successor must not reply.
  */
 final class GroupReader extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
-    /** Limits the rate, because each linearizable read costs an entry of the Raft log. */
+    /** Pause between two reads, because each linearizable read costs an entry of the Raft log. */
     private static final long PAUSE_NANOS = 3_000_000;
 
     private final SplittableRandom random;

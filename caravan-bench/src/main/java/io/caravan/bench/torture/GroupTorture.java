@@ -79,7 +79,7 @@ final class GroupTorture {
      * Runs until the first problem, or until the limit of rounds or time is reached.
      *
      * @param mainClass the main class of a node's process
-     * @param directory missing or empty; kept
+     * @param directory directory for the nodes; must be missing or empty, and is not deleted
      * @param faults faults to draw from, each as often as it is listed
      */
     static GroupSummary run(
@@ -177,7 +177,7 @@ final class GroupTorture {
         }
     }
 
-    /** Waits until a leader has accepted a write, and returns it. */
+    /** Waits until a leader has accepted a write, and returns that leader. */
     private String awaitService() throws IOException {
         long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
@@ -204,8 +204,8 @@ final class GroupTorture {
     }
 
     /**
-     * Reads a list from the leader, which may have changed in the meantime. A leader that has accepted a write has all
-     * writes before it.
+     * Reads a list from the leader. The leader may have changed in the meantime, but a leader that has accepted a write
+     * has all earlier writes.
      */
     private @Nullable ListModel read(long list) throws IOException {
         long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
@@ -267,7 +267,7 @@ final class GroupTorture {
         }
     }
 
-    /** Verifies a replica, and reads a copy of it: opening it could change it. */
+    /** Verifies a replica, and reads a copy of it, because opening the replica could change it. */
     private StoreContents contents(String host) throws IOException {
         VerifyReport report = DurableListStore.verify(plan.store(host), VerifyReport.Progress.NONE);
         report.faults().forEach(fault -> summary.problem("the replica of host " + host + ": " + fault));

@@ -12,8 +12,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes to its own lists through the leader, one change of a list at a time. If a result is late, the list rests until
- * it arrives. A suspended node may still make the change when it resumes, and that must then be the last one.
+ * Writes to its own lists through the leader, one change of a list at a time. If a result is late, no further changes
+ * are made to the list until it arrives. A suspended node may still make the change when it resumes, and that change
+ * must then be the last one made to the list.
  */
 final class GroupWriter extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
@@ -46,7 +47,7 @@ final class GroupWriter extends Thread {
         setDaemon(true);
     }
 
-    /** Returns the number of its next value. */
+    /** Returns the number of the writer's next value. */
     long number() {
         return number;
     }
@@ -93,7 +94,7 @@ final class GroupWriter extends Thread {
                 late.remove(waiting);
                 awake.add(waiting.list());
             } catch (SocketTimeoutException later) {
-                // The list continues to rest.
+                // The list still receives no further changes.
             }
         }
     }
@@ -174,7 +175,7 @@ final class GroupWriter extends Thread {
         links.values().forEach(HostLink::end);
     }
 
-    /** Receives a late result, and ends its connection. */
+    /** Receives a late result, and closes the connection on which it arrived. */
     private void hear(Late waiting, Duration patience) throws SocketTimeoutException {
         try {
             heard(waiting.link(), waiting.list(), waiting.call(), waiting.sent(), patience);

@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The trials of a working process: it is suspended and resumed, a second process tries to open its store, the disk
- * fills up and gets space again. After each trial the work must continue without help.
+ * Puts a working process through trials: it is suspended and resumed, a second process tries to open its store, and the
+ * disk fills up and gets space again. After each trial, the process must continue without help.
  */
 final class Hardships {
     private static final double PAUSE = 0.15;
@@ -38,7 +38,7 @@ final class Hardships {
 
     /** Runs the trials and leaves the session at work, so that it can be killed while it works. */
     void impose(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
-        // Even on a slow machine, because an end before the first acknowledgement would prove nothing.
+        // Waits even on a slow machine, because a kill before the first acknowledgement would prove nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
         if (random.nextDouble() < PAUSE) {
             pause(session, report);

@@ -7,7 +7,7 @@ import java.io.IOException;
 /**
  * A request of the harness to a node.
  *
- * @param number determines the value of an append; for a trim, the first sequence that it keeps
+ * @param number number that determines the value of an append; for a trim, the first sequence to keep
  */
 record HostCall(Kind kind, long list, long number, int length) {
     enum Kind {
@@ -18,14 +18,14 @@ record HostCall(Kind kind, long list, long number, int length) {
         READ,
         /** Returns all values of a list, once the node has confirmed its leadership. */
         STRICT_READ,
-        /** Returns whether the node leads, and the number of entries of the group that it has applied. */
+        /** Returns whether the node leads, and the number of the group's entries that it has applied. */
         STATE
     }
 
     /** The first byte of a result. */
     enum Answer {
         DONE,
-        /** The change may have been made, or not. */
+        /** It is unknown whether the change was made. */
         UNKNOWN,
         /** Nothing was changed. */
         REFUSED

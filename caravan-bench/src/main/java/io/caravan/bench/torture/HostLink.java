@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The harness's connection to a node, for one thread; one call at a time. */
+/** The harness's connection to a node, used by one thread, for one call at a time. */
 final class HostLink implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
@@ -22,7 +22,7 @@ final class HostLink implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Sends a call. When this fails, the node may have received the call. */
+    /** Sends a call. If this fails, the node may have received the call. */
     void send(HostCall call) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         call.write(new DataOutputStream(bytes));
@@ -32,7 +32,7 @@ final class HostLink implements AutoCloseable {
     /**
      * Receives the first part of the result.
      *
-     * @throws java.net.SocketTimeoutException when the result has not arrived yet; call this again
+     * @throws java.net.SocketTimeoutException if the result has not arrived yet; the caller may try again
      */
     Answer answer(Duration patience) throws IOException {
         socket.setSoTimeout((int) patience.toMillis());
@@ -41,17 +41,17 @@ final class HostLink implements AutoCloseable {
         return answer;
     }
 
-    /** Receives the rest after {@link Answer#DONE} for a change. */
+    /** Receives the rest of a change's result, after {@link Answer#DONE}. */
     long result() throws IOException {
         return in.readLong();
     }
 
-    /** Receives the rest after any other result. */
+    /** Receives the reason, after any result other than {@link Answer#DONE}. */
     String why() throws IOException {
         return in.readUTF();
     }
 
-    /** Receives the rest after {@link Answer#DONE} for the state. */
+    /** Receives the state, after {@link Answer#DONE}. */
     State state() throws IOException {
         return new State(in.readBoolean(), in.readBoolean(), in.readLong());
     }
@@ -62,7 +62,7 @@ final class HostLink implements AutoCloseable {
      */
     record State(boolean leads, boolean takesPart, long applied) {}
 
-    /** Receives the rest after {@link Answer#DONE} for a read; null for a missing list. */
+    /** Receives the list that was read, after {@link Answer#DONE}; null if it is missing. */
     @Nullable
     ListModel list() throws IOException {
         long first = in.readLong();

@@ -7,9 +7,10 @@ import java.util.List;
 /**
  * A change that a worker is about to request: one call, and therefore one atomic change.
  *
- * @param number combines round, worker and count: unique over all rounds and workers, and increasing within a worker
+ * @param number number composed of round, worker, and count: unique over all rounds and workers, and increasing within
+ *     a worker
  * @param call the store's method
- * @param operations one, or any number for a batch
+ * @param operations one operation, or any number of operations for a batch
  */
 record Intent(long number, Call call, List<Operation> operations) {
     private static final int ROUND_SHIFT = 40;
@@ -21,7 +22,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         operations = List.copyOf(operations);
     }
 
-    /** The methods of the store that change it. */
+    /** The methods that change the store. */
     enum Call {
         APPEND,
         TRIM,
@@ -30,19 +31,19 @@ record Intent(long number, Call call, List<Operation> operations) {
         BATCH
     }
 
-    /** Parts of a change. */
+    /** The kinds of operations. */
     enum Kind {
-        /** Its argument is the value's length. */
+        /** An append; the argument is the length of the value. */
         APPEND,
-        /** Its argument is a count. */
+        /** A trim; the argument is the number of values to remove. */
         TRIM,
-        /** Its argument is a sequence. */
+        /** A trim; the argument is the first sequence to keep. */
         TRIM_TO,
-        /** It has no argument. */
+        /** A delete, which has no argument. */
         DELETE,
-        /** Its argument is the number of last values to keep. */
+        /** A trim; the argument is the number of newest values to keep. */
         KEEP,
-        /** Its argument is the sequence that the list's next append must get. */
+        /** An expectation; the argument is the sequence that the next append to the list must get. */
         EXPECT
     }
 
@@ -61,17 +62,17 @@ record Intent(long number, Call call, List<Operation> operations) {
         return ((long) round << ROUND_SHIFT) | ((long) worker << WORKER_SHIFT) | count;
     }
 
-    /** Its position among the worker's intents of its round. */
+    /** The position of an intent among the worker's intents in its round. */
     static int index(long number) {
         return (int) (number & COUNT_MASK);
     }
 
-    /** The worker that has the intent of this number. */
+    /** The worker whose intent has this number. */
     static int worker(long number) {
         return (int) (number >>> WORKER_SHIFT & WORKER_MASK);
     }
 
-    /** A readable form of a number. */
+    /** A readable form of an intent's number. */
     static String name(long number) {
         return "r" + (number >>> ROUND_SHIFT) + "w" + worker(number) + "#" + (number & COUNT_MASK);
     }
@@ -81,7 +82,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return operations.stream().anyMatch(operation -> operation.id() == id);
     }
 
-    /** Whether it needs space, and may therefore be refused when there is none. */
+    /** Whether the intent needs space, and may therefore be refused when there is none. */
     boolean appends() {
         return operations.stream().anyMatch(operation -> operation.kind() == Kind.APPEND);
     }

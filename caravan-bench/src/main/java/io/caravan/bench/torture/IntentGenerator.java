@@ -7,11 +7,11 @@ import io.caravan.bench.torture.Subject.Shift;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws a worker's next intent from the contents of its lists. */
+/** Draws a worker's next intent, based on the contents of its lists. */
 abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;
-    /** Small enough for an entire batch to fit the log buffer. */
+    /** Small enough for an entire batch to fit into the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
     private final SplittableRandom random;
@@ -25,7 +25,7 @@ abstract class IntentGenerator {
     /**
      * Creates a generator.
      *
-     * @param contents of the lists; the caller guards access to them
+     * @param contents contents of the lists; the caller synchronizes access to them
      * @param ids the worker's own lists
      */
     IntentGenerator(SplittableRandom random, Contents contents, List<Long> ids, Shift shift, int worker) {
@@ -77,7 +77,7 @@ abstract class IntentGenerator {
         return contents.nextSequence(id);
     }
 
-    /** Returns the number of values that a trim of the list should drop; sometimes more than the list has. */
+    /** Returns the number of values that a trim of the list should remove, sometimes more than the list has. */
     final int trimmed(long id) {
         return random.nextInt(appetite.longestTrim(length(id)) + 2);
     }

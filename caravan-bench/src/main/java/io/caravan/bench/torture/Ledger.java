@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The supervisor's record of the requests to one process and its messages. A change without a record here was not
- * acknowledged.
+ * The supervisor's record of the requests to one process and the messages from it. A change whose acknowledgement is
+ * not recorded here counts as unacknowledged.
  */
 final class Ledger {
     static final long UNKNOWN = -1;
@@ -120,12 +120,12 @@ final class Ledger {
     }
 
     /**
-     * Counts of a process's work.
+     * The counts of a process's changes and reads.
      *
      * @param acknowledged changes that were made
      * @param refused changes that were refused for lack of space
-     * @param refusedReleases those of them that would have freed space
-     * @param reads reads that were checked
+     * @param refusedReleases refused changes that would have freed space
+     * @param reads checked reads
      */
     record Counts(long acknowledged, long refused, long refusedReleases, long reads) {
         static final Counts NONE = new Counts(0, 0, 0, 0);
@@ -139,7 +139,7 @@ final class Ledger {
         }
     }
 
-    /** The numbers so far. */
+    /** The counts so far. */
     Counts counts() {
         return new Counts(acknowledgedCount(), refusals.get(), refusedReleases.get(), reads.get());
     }
@@ -159,12 +159,12 @@ final class Ledger {
         return appends.get() + releases.get();
     }
 
-    /** Those of them that needed space. */
+    /** Number of acknowledged changes that needed space. */
     long appends() {
         return appends.get();
     }
 
-    /** Number of the others, which free space, that were acknowledged after a refusal. */
+    /** Number of space-freeing changes that were acknowledged after a refusal. */
     long releasesWithoutSpace() {
         return releasesWithoutSpace.get();
     }
@@ -185,7 +185,7 @@ final class Ledger {
         return reads.get();
     }
 
-    /** The contents of the store, once {@link #listed()}. */
+    /** The contents of the store, complete once {@link #listed()} returns true. */
     Contents found() {
         return found;
     }
@@ -207,7 +207,7 @@ final class Ledger {
     /**
      * Records that the store is open.
      *
-     * @param nanos how long that took
+     * @param nanos time taken to open the store
      * @param frames number of replayed log frames, or {@link #UNKNOWN}
      */
     void opened(long nanos, long frames) {

@@ -11,23 +11,23 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All possible contents of a list, after one writer made changes one after another. Each change of unknown fate doubles
- * the possibilities; each acknowledgement, which reports a sequence, and each check of the list reduces them. Empty
- * means a missing list. For one thread at a time, except for {@link #shown}.
+ * All possible contents of a list to which one writer has made one change after another. Each change of unknown fate
+ * doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the list
+ * reduces it. An empty {@code Optional} is a missing list. Used by one thread at a time, except for {@link #shown}.
  */
 final class ListHistory {
     /** The fate of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_TOLD = 12;
-    /** The number of possibilities at which a list rests for the remainder of a round. */
+    /** The number of possibilities at which a list receives no further changes in the round. */
     private static final int MANY = 64;
 
     private final long id;
     private final Deque<String> calls = new ArrayDeque<>();
     private final List<StrictReads.Change> changes = new ArrayList<>();
     private final Queue<StrictReads.Read> reads = new ConcurrentLinkedQueue<>();
-    /** The list at the last check, before the changes and reads. */
+    /** The list as of the last check, before the recorded changes and reads. */
     private Optional<ListModel> start = Optional.empty();
 
     private List<Optional<ListModel>> possible = List.of(Optional.empty());
@@ -41,13 +41,13 @@ final class ListHistory {
         return id;
     }
 
-    /** Whether the list has too many possible contents to continue before the next check. */
+    /** Whether the list has so many possible contents that it must not change before the next check. */
     boolean isVague() {
         return possible.size() >= MANY;
     }
 
     /**
-     * Records a change, which has just been acknowledged with this result, or whose fate is {@link #UNKNOWN}.
+     * Records a change that has just been acknowledged with this result, or whose fate is {@link #UNKNOWN}.
      *
      * @param sent time of the request, by {@link System#nanoTime()}
      */
@@ -69,16 +69,16 @@ final class ListHistory {
             contradiction = "list " + id + ": " + call + " was acknowledged with " + answer
                     + ", which nothing acknowledged before explains" + story();
         }
-        // A contradicted list is reported; later changes apply to the contents that were possible before.
+        // The contradiction is reported, and later changes apply to the contents that were possible before.
         possible = after.isEmpty() ? possible : after;
     }
 
-    /** Records a linearizable read. Called by any thread, until the list is {@linkplain #found checked}. */
+    /** Records a linearizable read. May be called by any thread until the list is {@linkplain #found checked}. */
     void shown(StrictReads.Read read) {
         reads.add(read);
     }
 
-    /** Whether the result of a change matches the contents that it produced. */
+    /** Whether the result of a change matches the contents that the change produced. */
     static boolean explains(HostCall call, long answer, Optional<ListModel> made) {
         return call.kind() != HostCall.Kind.APPEND || made.orElseThrow().nextSequence() == answer + 1;
     }
@@ -103,7 +103,9 @@ final class ListHistory {
         }
     }
 
-    /** Compares the list with the contents found in the group, which it then has. Returns the problem, or null. */
+    /**
+     * Compares the list with the contents found in the group, and adopts these contents. Returns the problem, or null.
+     */
     @Nullable
     String found(@Nullable ListModel found) {
         Optional<ListModel> is = Optional.ofNullable(found);
@@ -138,7 +140,7 @@ final class ListHistory {
         return should.get().difference(is.get());
     }
 
-    /** Returns a sequence within the list, as far as is known. */
+    /** Returns a sequence that is within the list as far as is known. */
     long sequence(int behindFirst) {
         return last().map(list -> list.firstSequence() + Math.min(behindFirst, list.count()))
                 .orElse(0L);

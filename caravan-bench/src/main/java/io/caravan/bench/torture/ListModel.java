@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class ListModel {
 
     /**
-     * A value, by its fingerprint.
+     * A value, represented by its fingerprint.
      *
      * @param origin source of the append, for failure reports
      */
@@ -24,12 +24,12 @@ public final class ListModel {
     private long firstSequence;
     private long bytes;
 
-    /** An empty list. */
+    /** Creates an empty list. */
     public ListModel(long firstSequence) {
         this.firstSequence = firstSequence;
     }
 
-    /** Sequence of the first retained value, or of the next one when there is none. */
+    /** Sequence of the first retained value, or of the next value if none is retained. */
     public long firstSequence() {
         return firstSequence;
     }
@@ -49,7 +49,7 @@ public final class ListModel {
         return bytes;
     }
 
-    /** Appends a value that was read, which describes itself. */
+    /** Appends a self-describing value that was read. */
     void append(ByteBuffer value) {
         append(value, Values.describe(value));
     }
@@ -68,7 +68,7 @@ public final class ListModel {
         bytes += item.length();
     }
 
-    /** Drops all items before the sequence; returns the first sequence that is retained. */
+    /** Removes all values before the sequence; returns the first retained sequence. */
     public long trimTo(long sequence) {
         while (firstSequence < sequence && !items.isEmpty()) {
             bytes -= items.removeFirst().length();
@@ -77,12 +77,12 @@ public final class ListModel {
         return firstSequence;
     }
 
-    /** Restarts the count of dropped values at zero, for clients that see only positions. */
+    /** Sets the first sequence to 0, for clients that see only positions. */
     void countFromZero() {
         firstSequence = 0;
     }
 
-    /** The values from one position to another, both inclusive, as a list of their own. */
+    /** Returns a new list of the values from one position to another, both inclusive. */
     ListModel range(long from, long to) {
         ListModel range = new ListModel(0);
         long first = Math.max(0, from);
@@ -97,7 +97,7 @@ public final class ListModel {
         return copy;
     }
 
-    /** A number for the values and their order, independent of the start of the list. */
+    /** A hash of the values and their order, independent of the start of the list. */
     long digest() {
         long digest = items.size();
         for (Item item : items) {
@@ -111,7 +111,7 @@ public final class ListModel {
         return items.isEmpty() ? "nothing" : items.getLast().origin();
     }
 
-    /** Describes how this list and the found one differ; null when they are equal. */
+    /** Describes how this list and the list found differ; null if they are equal. */
     public @Nullable String difference(ListModel found) {
         if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {
             return "should hold sequences " + this + ", holds " + found + firstUnlike(found);
@@ -142,7 +142,7 @@ public final class ListModel {
         }
     }
 
-    /** The sequences that it holds. */
+    /** Returns the range of retained sequences. */
     @Override
     public String toString() {
         return "[" + firstSequence + ", " + nextSequence() + ")";

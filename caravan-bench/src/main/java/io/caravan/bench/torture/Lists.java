@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** All lists, and the worker that owns each. */
+/** All lists, and the worker that owns each of them. */
 final class Lists {
     /** One list in this many has an arbitrary long as its id; the others have small ids. */
     private static final int FAR_EVERY = 5;

@@ -1,8 +1,8 @@
 package io.caravan.bench.torture;
 
-/** The messages from a child to the supervisor; the ordinal is the frame's type. */
+/** The messages from a child to the supervisor; the ordinal identifies the type of the frame. */
 enum Message {
-    /** The store is open; with the time that this took, in nanoseconds. */
+    /** The store is open; contains the time taken to open it, in nanoseconds. */
     OPENED,
     /** One or more intents that are about to be submitted. */
     INTENTS,
@@ -10,7 +10,7 @@ enum Message {
     ACKNOWLEDGED,
     /** The number of an intent that the store refused with a sequence conflict. */
     REFUSED,
-    /** The number of an intent that the store had no space for, and the store's message. */
+    /** The number of an intent for which the store had no space, and the store's message. */
     NO_SPACE,
     /** A read returned the expected values. */
     READ,

@@ -54,7 +54,7 @@ final class ReadingClient implements ServerClients {
         }
     }
 
-    /** The count includes documents whose last value was trimmed, so only bounds are known. */
+    /** Checks the number of documents. It includes documents whose last value was trimmed, so only bounds are known. */
     private void checkDocuments(RespConnection connection) throws IOException {
         List<byte[]> info = values(call(connection, ascii("INFO"), ascii("keyspace")));
         Matcher documents = DOCUMENTS.matcher(new String(info.get(0), StandardCharsets.UTF_8));

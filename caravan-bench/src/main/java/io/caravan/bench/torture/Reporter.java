@@ -13,11 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The child's side of the record.
+ * Sends the child's messages to the supervisor.
  *
- * <p>Each method returns when the operating system has the message, which then reaches the supervisor even if this
- * process dies. Acknowledgement callbacks report directly, on the store's thread: any delay between an acknowledgement
- * and its record would hide losses in between.
+ * <p>Each method returns once the operating system has accepted the message, which then reaches the supervisor even if
+ * this process dies. Acknowledgement callbacks report directly, on the store's thread, because a crash between an
+ * acknowledgement and its report could hide a loss.
  */
 final class Reporter {
     private final Frames.Writer frames;

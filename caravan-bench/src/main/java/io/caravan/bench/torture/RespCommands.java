@@ -17,8 +17,8 @@ final class RespCommands {
     }
 
     /**
-     * Returns the list's key: readable for small ids, and with bytes that break lines for others. The keys of one
-     * worker have the same tag, so that they are in one shard of the server's store.
+     * Returns the list's key: readable for small ids, and containing a line break for other ids. All keys of a worker
+     * have the same hash tag, so that its lists are in one shard of the server's store.
      */
     private byte[] key(long id) {
         String tag = "{" + lists.owner(id) + "}";
@@ -59,7 +59,7 @@ final class RespCommands {
         return words;
     }
 
-    /** A range of a list in LRANGE's terms: both ends are inclusive, and the last value is -1. */
+    /** Encodes a read of a range, counted as LRANGE does: both ends are inclusive, and -1 is the last value. */
     byte[][] range(long id, long first, long last) {
         return words("LRANGE", id, first, last);
     }

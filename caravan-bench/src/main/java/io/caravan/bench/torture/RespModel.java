@@ -44,7 +44,7 @@ final class RespModel extends StoreModel {
         };
     }
 
-    /** The expected reply to LRANGE: both ends are inclusive, and negative ones count from the end. */
+    /** The expected reply to LRANGE: both ends are inclusive, and negative positions count from the end. */
     static ListModel range(@Nullable ListModel list, long first, long last) {
         if (list == null) {
             return new ListModel(0);

@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The reads of one connection: of its own lists, which must match its model exactly, and of other connections' lists.
- */
+/** Reads lists over one connection: its own lists, which must match its model exactly, and other connections' lists. */
 final class RespReads {
     private final int index;
     private final Lists lists;
@@ -25,7 +23,7 @@ final class RespReads {
         this.record = record;
     }
 
-    /** Sends a request. */
+    /** Sends requests. */
     interface Sender {
         void send(RespWorker.Judge judge, byte[]... words) throws IOException;
     }

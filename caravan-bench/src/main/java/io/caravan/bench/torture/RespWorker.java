@@ -16,8 +16,8 @@ import java.util.function.BooleanSupplier;
  * One connection to the server under test: owns some lists, changes them at random with many outstanding requests, and
  * checks its reads.
  *
- * <p>Replies arrive in the order of the requests, and a read sees every write before it and none after it. When the
- * reply to a read arrives, the model, which follows the replies, therefore equals the expected result exactly.
+ * <p>Replies arrive in the order of the requests, and a read sees every write before it and none after it. The model
+ * follows the replies, so when the reply to a read arrives, the model contains exactly the expected result.
  */
 final class RespWorker {
     /** The reply of a stopping server to late requests. */
@@ -155,7 +155,7 @@ final class RespWorker {
         notifyAll();
     }
 
-    /** All waiting receivers are notified; one of them reports the loss. */
+    /** Reports an unexpected loss of the connection, at most once. */
     private void lost(String why) {
         if (!ending.getAsBoolean() && !lost.getAndSet(true)) {
             record.problem("lost: " + why);

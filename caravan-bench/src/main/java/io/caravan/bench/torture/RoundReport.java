@@ -10,7 +10,7 @@ import java.util.Locale;
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The end of a working process. */
+    /** The way in which a working process ends. */
     enum Fate {
         KILLED_AT_WORK("killed at work"),
         KILLED_AT_START("killed at start"),
@@ -28,7 +28,7 @@ final class RoundReport {
         }
     }
 
-    /** The trials of a working process before it ends. */
+    /** The trials that a working process passes before it ends. */
     enum Trial {
         PAUSED("paused"),
         SECOND_PROCESS("second process refused"),

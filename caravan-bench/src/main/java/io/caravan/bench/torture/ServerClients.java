@@ -7,13 +7,13 @@ import java.time.Duration;
 /** The clients of a server during a session. */
 interface ServerClients {
 
-    /** Starts, and returns when all clients are connected, or everything is read. */
+    /** Starts the clients; returns when all of them are connected, or when everything has been read. */
     void begin(InetSocketAddress server) throws IOException;
 
-    /** See {@link Session#oneAtATime()}. */
+    /** Does the same for the clients as {@link Session#oneAtATime()}. */
     void oneAtATime(Duration patience) throws IOException, InterruptedException;
 
-    /** Expects lost connections from now on. */
+    /** Treats lost connections as expected from now on. */
     void expectEnd();
 
     /** Returns when all connections have ended and their replies are handled. */

@@ -23,7 +23,7 @@ final class ServerSession extends Session {
         this.clients = clients;
     }
 
-    /** Starts a server, and the clients once it listens. */
+    /** Starts a server and, once it listens, the clients. */
     static ServerSession start(ServerProcess process, ServerClients clients, Ledger ledger) throws IOException {
         process.start();
         ServerSession session = new ServerSession(process, clients, ledger);

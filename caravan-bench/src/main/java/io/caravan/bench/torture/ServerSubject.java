@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The server in its own process, with RESP clients in this one. */
 final class ServerSubject implements Subject {
-    /** The minimum that a server accepts for the limit. */
+    /** The smallest limit for values that a server accepts. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private final TortureOptions options;
@@ -18,8 +18,8 @@ final class ServerSubject implements Subject {
     private final Lists lists;
 
     /**
-     * Creates a subject and its store: a server has no options for small segments, but keeps the segment sizes of an
-     * existing store.
+     * Creates a subject and its store. The store is created first because a server has no options for small segments,
+     * but keeps the segment sizes of an existing store.
      *
      * @param groups number of shards of the store
      * @param serverMain main class of the server: {@link ServerProcess#MAIN}, except in tests of the harness

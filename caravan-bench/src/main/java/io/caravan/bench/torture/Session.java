@@ -28,8 +28,8 @@ abstract class Session implements AutoCloseable {
     }
 
     /**
-     * Waits until the process has reached its goal: the store is open for a working one, and completely read for a
-     * reading one.
+     * Waits until the process has reached its goal: a working process has opened the store, and a reading process has
+     * read all of it.
      *
      * @return time since the start of the process, in nanoseconds
      */
@@ -42,7 +42,7 @@ abstract class Session implements AutoCloseable {
         return System.nanoTime() - startNanos;
     }
 
-    /** Reports a process that has ended with another status than it should. */
+    /** Reports a problem if the process has ended with an unexpected status. */
     final void checkExit(int status, int expectedStatus) {
         if (status != expectedStatus) {
             ledger.problem(subject + " exited with status " + status + " instead of " + expectedStatus);
@@ -64,7 +64,7 @@ abstract class Session implements AutoCloseable {
     /** Kills the process with SIGKILL, reads its remaining messages, and checks that it died of the signal. */
     abstract void kill() throws IOException, InterruptedException;
 
-    /** Makes the process close the store and exit, reads its remaining messages, and checks that it did. */
+    /** Makes the process close the store and exit, reads its remaining messages, and checks its exit status. */
     abstract void stop() throws IOException, InterruptedException;
 
     /** Kills the process if it is still running; if it should have exited before, dumps its threads first. */

@@ -5,11 +5,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The sightings of one worker's lists, and those of them that no state of a list has explained yet. */
+/** The sightings of one worker's lists, and the subset that no state of a list has explained yet. */
 final class Sightings {
     /**
      * The result of reading a list that another worker owns. The list must have had these contents at some moment after
-     * the changes that had a result before the read was sent, and a crash must not undo the changes that led to them.
+     * the changes whose results arrived before the read was sent. A crash must not undo the changes that led to these
+     * contents.
      *
      * @param answered number of the owner's intents that had a result when the read was sent
      * @param digest see {@link ListModel#digest()}
@@ -23,7 +24,7 @@ final class Sightings {
         unexplained.computeIfAbsent(sighting.id(), id -> new ArrayList<>()).add(sighting);
     }
 
-    /** Applies the state of a list, which it has after the given number of intents. */
+    /** Discards the sightings that are explained by the state of a list after {@code done} intents. */
     void explain(long id, Contents contents, int done) {
         List<Sighting> open = unexplained.get(id);
         if (open != null) {

@@ -17,9 +17,9 @@ final class SimulatedTorture {
     private final PrintStream out;
 
     /**
-     * Creates a torture that has not started.
+     * Creates a run without starting it.
      *
-     * @param time limit after which it ends even with fewer cuts
+     * @param time time limit after which the run ends even with fewer cuts
      */
     SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
         this.seed = seed;

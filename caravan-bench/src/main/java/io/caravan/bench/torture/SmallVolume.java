@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small mounted file system that can be filled to the last byte and given space again. It is unmounted on close, or
+ * A small mounted file system that can be filled to the last byte and then freed again. It is unmounted on close, or
  * when this process exits.
  */
 final class SmallVolume implements AutoCloseable {
     private static final int MEGABYTES = 48;
     private static final byte[] CHUNK = new byte[4096];
     private static final long PATIENCE_SECONDS = 30;
-    /** The operating system's message. */
+    /** The operating system's message when a disk is full. */
     private static final String NO_SPACE = "No space left";
 
     private final Path directory;

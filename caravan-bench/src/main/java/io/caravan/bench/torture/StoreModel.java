@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.bench.torture.Intent.Operation;
 import java.nio.ByteBuffer;
 
-/** The expected contents of a store after the applied intents: its contract in a few lines. */
+/** The expected contents of a store after the applied intents. Implements the store's contract in a few lines. */
 abstract class StoreModel extends Contents {
     /** Returned by {@link #apply} for an intent that the store must refuse because an expectation does not hold. */
     static final long REFUSED = Long.MIN_VALUE;
@@ -12,7 +12,7 @@ abstract class StoreModel extends Contents {
     /** The result of an intent that was refused for lack of space; such an intent must not be applied. */
     static final long NO_SPACE = Long.MIN_VALUE + 2;
 
-    /** Changes the model as the store must, and returns the expected result. */
+    /** Applies an intent to the model, as the store must, and returns the expected result. */
     abstract long apply(Intent intent);
 
     /** Appends the operation's value, and returns the list. */

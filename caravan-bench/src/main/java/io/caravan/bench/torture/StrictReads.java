@@ -10,12 +10,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that linearizable reads of a list, and the concurrent changes of one writer, each took effect at one moment
+ * Checks that each linearizable read of a list, and each concurrent change by its writer, took effect at one moment
  * between its beginning and its end. Each read must therefore show all changes that were acknowledged before it began,
- * no change that was sent after it ended, and no less than any read that had ended before it began.
+ * and all changes shown by reads that had ended by then. It must not show a change that was sent after the read ended.
  *
- * <p>Processes the events in order, with all possible states of the list. A state counts the settled changes: those
- * that were made, and, among those never acknowledged, also those that were permanently omitted.
+ * <p>Processes the events in order, with all possible states of the list. A state counts the settled changes: changes
+ * that were made, and unacknowledged changes that will never be made.
  */
 final class StrictReads {
     /** The time of an acknowledgement that never arrived. */
@@ -35,7 +35,7 @@ final class StrictReads {
         }
     }
 
-    /** A list, by its fingerprint. */
+    /** A list, represented by its fingerprint. */
     private record Look(long first, long next, long digest) {
         private static final Look MISSING = new Look(-1, -1, 0);
 
@@ -72,7 +72,7 @@ final class StrictReads {
     }
 
     /**
-     * The kinds of events, in the order in which those of the same nanosecond are processed: the more permissive first.
+     * The kinds of events. Events of the same nanosecond are processed in this order, the more permissive kinds first.
      */
     private enum Kind {
         SENT,
@@ -185,7 +185,7 @@ final class StrictReads {
         }
     }
 
-    /** Returns the state, as shown to all open reads whose result it matches. */
+    /** Returns the state, marked as shown to all open reads whose results it matches. */
     private State seen(State state) {
         Set<Integer> shown = new HashSet<>(state.shown());
         open.stream()

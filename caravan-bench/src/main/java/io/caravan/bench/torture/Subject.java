@@ -27,13 +27,13 @@ interface Subject extends AutoCloseable {
     /**
      * A session's work in one round.
      *
-     * @param seed of everything random in it
+     * @param seed of all random choices in the session
      * @param smallDisk whether the disk may be full at any time
      */
     record Shift(int round, long seed, Appetite appetite, boolean smallDisk) {
         private static final long SEED_STEP = 0xD1342543DE82EF95L;
 
-        /** The seed of one of its workers. */
+        /** The seed of one worker. */
         long seedOf(int worker) {
             return seed + SEED_STEP * (worker + 1);
         }

@@ -13,7 +13,7 @@ import java.util.function.Function;
 
 /**
  * The process to be killed: it opens the store, then works on it or reports its contents, and closes it when its
- * standard input ends, if it lives that long.
+ * standard input ends, unless the process is killed first.
  */
 public final class TortureChild {
     private final ChildPlan plan;
@@ -24,12 +24,12 @@ public final class TortureChild {
         this.reporter = reporter;
     }
 
-    /** Runs on the real store. */
+    /** Runs the child on a real store. */
     public static void main(String[] arguments) throws IOException {
         run(arguments, DurableListStore::open);
     }
 
-    /** Runs on the given store. */
+    /** Runs the child on the given store. */
     public static void run(String[] arguments, Function<StoreConfig, ListStore> opener) throws IOException {
         ChildPlan plan = ChildPlan.parse(arguments);
         try (SocketChannel channel = LocalSocket.connect(plan.socket())) {

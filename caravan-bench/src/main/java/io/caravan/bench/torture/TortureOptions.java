@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param rounds maximum number of rounds
  * @param time after which no further round starts
  * @param directory for the store and the evidence; created if missing
- * @param secondsPerRound longest time between a store being open and the kill
+ * @param secondsPerRound longest time between the opening of the store and the kill
  * @param workers writing threads in the child, or connections to the server
  * @param lists number of lists to write
- * @param volume to use for the store instead, and to fill up from time to time; null for a disk with space
+ * @param volume volume for the store, which is filled up from time to time; null to use the directory
  */
 record TortureOptions(
         int rounds,

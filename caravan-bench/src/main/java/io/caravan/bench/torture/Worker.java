@@ -98,7 +98,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** Requests a checkpoint, which also needs space, and may fail without harm when the disk is full. */
+    /** Requests a checkpoint. It needs space too, so it may fail without harm when the disk is full. */
     private void checkpoint() {
         try {
             store.checkpoint();
@@ -204,8 +204,8 @@ final class Worker extends Thread {
     }
 
     /**
-     * Checks another worker's list, which may have any contents, but only values of that list, with consecutive
-     * sequences.
+     * Checks another worker's list. It may contain any number of values, but they must belong to that list and have
+     * consecutive sequences.
      */
     private void checkAnother() {
         List<Long> others = lists.of(random.nextInt(lists.workers()));

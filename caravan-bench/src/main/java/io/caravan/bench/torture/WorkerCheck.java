@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks one worker's lists. They must be the result of a prefix of its intents: all up to the last acknowledged one,
- * and as many more as explain the contents found and the other workers' reads.
+ * Checks one worker's lists. They must result from a prefix of its intents: all intents up to the last acknowledged
+ * one, and as many further intents as explain the contents found and the other workers' reads.
  */
 final class WorkerCheck {
     private static final int MAX_LISTS_TOLD = 5;
@@ -31,7 +31,7 @@ final class WorkerCheck {
     /**
      * Creates a check.
      *
-     * @param model the earlier contents; updated to the expected ones
+     * @param model the earlier contents; updated to the expected contents
      * @param closed whether all intents must have taken effect because the store was then closed cleanly
      */
     WorkerCheck(
@@ -55,7 +55,7 @@ final class WorkerCheck {
         return problems;
     }
 
-    /** Returns the number of intents that took effect without an acknowledgement. */
+    /** Runs the check; returns the number of intents that took effect without an acknowledgement. */
     long run() {
         int certain = certainCount();
         while (done < certain) {
@@ -99,7 +99,7 @@ final class WorkerCheck {
         return told != null && told != StoreModel.REFUSED && told != StoreModel.NO_SPACE;
     }
 
-    /** Returns whether the intent may have taken effect. */
+    /** Applies the next intent to the model; returns false if the store refused it for lack of space. */
     private boolean apply(Intent intent, boolean mustBeTold) {
         intent.operations().forEach(operation -> sightings.explain(operation.id(), model, done));
         done++;

@@ -43,7 +43,10 @@ final class WorkerRecord {
         return told.put(intent.number(), answer) == null ? null : Intent.name(intent.number()) + " was answered twice";
     }
 
-    /** Like {@link #tell}, for a change that was made: these arrive in the order of the intents. */
+    /**
+     * Records the result of a change that was made, as {@link #tell} does, and checks that such results arrive in the
+     * order of the intents.
+     */
     @Nullable
     String acknowledge(Intent intent, long answer) {
         long before = lastAcknowledged;

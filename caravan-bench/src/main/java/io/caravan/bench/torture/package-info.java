@@ -6,25 +6,25 @@
  * round starts a {@link io.caravan.bench.torture.Session}, a process that works on the store, puts it through {@link
  * io.caravan.bench.torture.Hardships}, and ends it. The supervisor's {@link io.caravan.bench.torture.Ledger} records
  * all requests and messages. A second session reads the contents of the store ({@link
- * io.caravan.bench.torture.Contents}), and the {@link io.caravan.bench.torture.Checker} decides.
+ * io.caravan.bench.torture.Contents}), and the {@link io.caravan.bench.torture.Checker} judges them.
  *
- * <p>Embedded: in the child ({@link io.caravan.bench.torture.TortureChild}) {@link io.caravan.bench.torture.Worker}s
- * write at random and report over a socket, each {@link io.caravan.bench.torture.Intent} before it is submitted, and
- * each acknowledgement. Server: {@link io.caravan.bench.torture.RespWorker}s in the supervisor are its clients, and
- * record their own requests and replies.
+ * <p>With an embedded store, {@link io.caravan.bench.torture.Worker}s in the child ({@link
+ * io.caravan.bench.torture.TortureChild}) write at random. Over a socket, they report each {@link
+ * io.caravan.bench.torture.Intent} before it is submitted, and each acknowledgement. With the server, {@link
+ * io.caravan.bench.torture.RespWorker}s in the supervisor are its clients, and record their own requests and replies.
  *
- * <p>Each subject has a {@link io.caravan.bench.torture.StoreModel}, its contract in a few lines: with sequences for
- * the embedded store, with RESP's positions for the server.
+ * <p>Each subject has a {@link io.caravan.bench.torture.StoreModel}, which implements its contract in a few lines. The
+ * model of the embedded store uses sequences; the model of the server uses the positions of RESP.
  *
  * <p>The verdict is exact because each list belongs to one worker, and a worker's intents reach the store in the order
  * in which they were recorded. The store also accepts and acknowledges in order. A crash therefore leaves a prefix of a
- * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some of those in flight. If
+ * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some that were in flight. If
  * intents may be refused for lack of space, the workers wait for each result before the kill, because a refusal without
  * a result would leave a gap.
  *
- * <p>A Raft group has a harness of its own, {@link io.caravan.bench.torture.GroupTorture}, because others follow a
- * change of unknown fate there: {@link io.caravan.bench.torture.ListHistory} keeps all possible contents of a list.
- * Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by {@link
+ * <p>A Raft group has its own harness, {@link io.caravan.bench.torture.GroupTorture}, because other changes may follow
+ * a change of unknown fate there. {@link io.caravan.bench.torture.ListHistory} therefore keeps all possible contents of
+ * a list. Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by {@link
  * io.caravan.bench.torture.GroupWriter}s.
  */
 @NullMarked
