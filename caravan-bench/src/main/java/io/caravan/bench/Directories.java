@@ -8,19 +8,19 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Operations on entire directories: the stores that these programs create, keep as evidence and delete. */
+/** Operations on entire directories, such as the stores that these programs create, keep as evidence, or delete. */
 public final class Directories {
     private Directories() {}
 
     /**
-     * Creates the directory in an existing one, unless it exists. Unlike {@link Files#createDirectories}, this does not
-     * restore a working directory that a signal has just had deleted.
+     * Creates the directory if it is missing; its parent must exist. Unlike {@link Files#createDirectories}, this does
+     * not recreate a working directory that was deleted after a signal.
      */
     public static Path create(Path directory) throws IOException {
         return Files.isDirectory(directory) ? directory : Files.createDirectory(directory);
     }
 
-    /** Deletes the directory and everything in it; a missing one is fine. */
+    /** Deletes the directory and everything in it. Does nothing if the directory is missing. */
     public static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;

@@ -10,8 +10,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The options of a program that searches for faults: its seed, and the directory for its findings. A mixin for its
- * command.
+ * The options of a program that searches for faults: its seed, and the directory for its findings. A picocli mixin for
+ * the program's command.
  */
 public final class Evidence {
     @Option(names = "--seed", paramLabel = "S", description = "seed of everything random; default: the time, printed")
@@ -31,19 +31,19 @@ public final class Evidence {
         return seed;
     }
 
-    /** Refuses the command's arguments with this message unless the condition holds. */
+    /** Rejects the command's arguments with this message unless the condition holds. */
     public void check(boolean holds, String otherwise) {
         if (!holds && command != null) {
             throw new ParameterException(command.commandLine(), otherwise);
         }
     }
 
-    /** Searches for faults in an existing directory, and returns whether there are none. */
+    /** A search for faults, which uses an existing directory and returns true if it finds none. */
     public interface Search {
         boolean clean(Path work) throws IOException, InterruptedException;
     }
 
-    /** Runs the search in the directory, which is kept if the search finds a fault. Returns the exit status. */
+    /** Runs the search and returns the exit status. Keeps a temporary directory only if the search finds a fault. */
     public int run(Search search) throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         Path work = directory == null

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class Executables {
     private Executables() {}
 
-    /** Returns a message when the program is not on the PATH; null when it is. */
+    /** Returns a message if the program is not on the PATH, or null if it is. */
     public static @Nullable String missing(String program) {
         String path = System.getenv().getOrDefault("PATH", "");
         boolean found = Arrays.stream(path.split(File.pathSeparator))

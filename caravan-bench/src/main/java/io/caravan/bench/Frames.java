@@ -7,10 +7,10 @@ import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages between a program and its child process: a length, a type, a body.
+ * Messages between a program and its child process. Each consists of a length, a type, and a body.
  *
- * <p>The writer hands each frame to the operating system before it returns, so the frame arrives even if the process
- * then dies. The last frame of a killed writer may be cut off; the reader treats that as the end.
+ * <p>The writer passes each frame to the operating system before it returns, so the frame arrives even if the process
+ * then dies. The last frame of a killed writer may be truncated; the reader treats a truncated frame as the end.
  *
  * <pre>
  *   0        4      5
@@ -30,7 +30,7 @@ public final class Frames {
     /**
      * One message.
      *
-     * @param body from its position to its limit
+     * @param body the bytes of the body, from the buffer's position to its limit
      */
     public record Frame(byte type, ByteBuffer body) {}
 
@@ -43,7 +43,7 @@ public final class Frames {
             this.channel = channel;
         }
 
-        /** Writes a frame, and returns when the operating system has all of it. */
+        /** Writes a frame, and returns when the operating system has received all of it. */
         public synchronized void write(byte type, ByteBuffer body) throws IOException {
             int length = body.remaining();
             if (buffer.capacity() < HEADER_BYTES + length) {
@@ -65,7 +65,7 @@ public final class Frames {
             this.channel = channel;
         }
 
-        /** The next frame, whose body is valid until the next call; null at the end. */
+        /** Returns the next frame, or null at the end. The body is valid until the next call. */
         public @Nullable Frame next() throws IOException {
             if (!fill(HEADER_BYTES)) {
                 return null;

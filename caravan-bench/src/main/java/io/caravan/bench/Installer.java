@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Installs a peer or a tool of these programs once, by running commands. */
+/** Installs a program that the benchmarks need, by running commands, unless it is already installed. */
 public final class Installer {
     /** The file that an installation creates last; it contains the installed version. */
     private static final String MARK = ".installed";
@@ -31,7 +31,8 @@ public final class Installer {
     }
 
     /**
-     * The directory of an installation under this name, next to these programs' own jar or classes; it may not exist.
+     * Returns the directory of an installation with this name, next to the jar or classes of this module. The directory
+     * may not exist yet.
      */
     public static Path home(String name) {
         try {
@@ -46,7 +47,10 @@ public final class Installer {
         }
     }
 
-    /** Returns the reason why the installation failed; null when the program is installed. */
+    /**
+     * Installs the program if necessary. Returns the reason why the installation failed, or null if the program is
+     * installed.
+     */
     public @Nullable String run(Map<String, String> environment, List<List<String>> commands) throws IOException {
         Path mark = home.resolve(MARK);
         if (Files.exists(mark) && Files.readString(mark).equals(version)) {

@@ -13,11 +13,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Unix domain socket over which child processes report.
+ * A Unix domain socket over which child processes send reports.
  *
- * <p>Bytes that a child has written stay readable after the child is killed, because the kernel buffers them. The same
- * holds for a pipe, but {@link Process} drains its pipes on its own thread when the process exits, in a race with the
- * reader.
+ * <p>Bytes that a child has written stay readable after the child is killed, because the kernel buffers them. This also
+ * applies to a pipe, but when the process exits, {@link Process} drains its pipes on its own thread, which races with
+ * the reader.
  */
 public final class LocalSocket implements AutoCloseable {
     private static final long POLL_NANOS = 1_000_000;
@@ -54,7 +54,7 @@ public final class LocalSocket implements AutoCloseable {
     /**
      * Waits for a child to connect.
      *
-     * @return null when the child exited without connecting
+     * @return the connection, or null if the child exited without connecting
      */
     public @Nullable SocketChannel accept(ChildJvm child, Duration patience) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Describes the machine that a measurement ran on; numbers mean little without it. */
+/** Describes the machine that a measurement ran on, because results mean little without this information. */
 public final class Machine {
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
     private static final String CPU_MODEL = "model name";
@@ -19,7 +19,7 @@ public final class Machine {
 
     private Machine() {}
 
-    /** Facts in display order; the directory determines the disk. */
+    /** Returns the facts in display order. The directory determines which disk is described. */
     public static Map<String, String> facts(Path directory) throws IOException {
         FileStore disk = Files.getFileStore(directory);
         Map<String, String> facts = new LinkedHashMap<>();

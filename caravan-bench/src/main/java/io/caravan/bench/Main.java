@@ -76,7 +76,7 @@ public final class Main {
         System.exit(run(arguments));
     }
 
-    /** Returns the exit status. */
+    /** Runs a command line and returns its exit status. */
     public static int run(String... arguments) {
         return Programs.run(new Main(), arguments.length == 0 ? HELP : arguments);
     }

@@ -10,10 +10,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matches replies to requests on a connection with replies in order. One thread sends, and the pipeline's own thread
- * receives.
+ * Matches replies to requests on a connection whose replies arrive in the order of the requests. One thread sends the
+ * requests, and the pipeline's own thread receives the replies.
  *
- * @param <R> a reply
+ * @param <R> the type of a reply
  */
 public final class Pipeline<R> {
     private static final long PATIENCE_SECONDS = 60;
@@ -21,16 +21,16 @@ public final class Pipeline<R> {
     /** The source of replies. */
     @FunctionalInterface
     public interface Source<R> {
-        /** The next reply; null at the end of the connection. */
+        /** Returns the next reply, or null at the end of the connection. */
         @Nullable
         R next() throws IOException;
     }
 
-    /** Waits for one reply. */
+    /** Receives the outcome of one request. */
     public interface Receiver<R> {
         void reply(R reply);
 
-        /** The connection closed before the reply arrived. */
+        /** Called if the connection closes before the reply arrives. */
         void lost(String why);
     }
 
@@ -87,12 +87,12 @@ public final class Pipeline<R> {
         void send() throws IOException;
     }
 
-    /** Expects the loss of the connection from now on: waiting receivers are not notified. */
+    /** Marks the loss of the connection as expected: from now on, it is not reported to waiting receivers. */
     public void abandon() {
         abandoned = true;
     }
 
-    /** Waits until every reply that has arrived is delivered to its receiver. */
+    /** Waits, for at most 60 s, until the connection has ended and each received reply has been delivered. */
     public void awaitEnd() throws IOException {
         try {
             thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));

@@ -9,12 +9,12 @@ public final class Programs {
 
     private Programs() {}
 
-    /** Runs a picocli command and returns its exit status. Call it before anything logs. */
+    /** Runs a picocli command and returns its exit status. Must be called before anything is logged. */
     public static int run(Object command, String... arguments) {
         return line(command).execute(arguments);
     }
 
-    /** The same for a command whose last arguments are another command with its own options. */
+    /** Does the same as {@link #run}, for a command whose last arguments are another command with its own options. */
     public static int runWithCommand(Object command, String... arguments) {
         return line(command).setStopAtPositional(true).execute(arguments);
     }
@@ -28,7 +28,10 @@ public final class Programs {
                 .setExecutionExceptionHandler(Programs::handle);
     }
 
-    /** Reports an I/O problem in one line for the user; anything else is a bug and keeps its stack trace. */
+    /**
+     * Reports an I/O failure to the user in one line. Rethrows any other exception: it is a bug, so its stack trace is
+     * printed.
+     */
     private static int handle(Exception problem, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
         if (!(problem instanceof IOException)) {
             throw problem;

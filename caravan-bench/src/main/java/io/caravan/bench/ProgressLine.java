@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** One line on the terminal that shows a task's progress; silent during the first two seconds. */
+/** A terminal line that shows the progress of a task. Nothing is shown during the first two seconds. */
 public final class ProgressLine {
     private static final long SILENCE_NANOS = Duration.ofSeconds(2).toNanos();
     private static final long INTERVAL_NANOS = Duration.ofMillis(200).toNanos();
@@ -18,7 +18,7 @@ public final class ProgressLine {
         nextNanos = System.nanoTime() + SILENCE_NANOS;
     }
 
-    /** Shows the text when an update is due; cheap enough for an inner loop. */
+    /** Shows the text if an update is due. Cheap enough to call in an inner loop. */
     public void show(Supplier<String> text) {
         long now = System.nanoTime();
         if (now - nextNanos < 0) {
@@ -31,7 +31,7 @@ public final class ProgressLine {
         shownChars = line.length();
     }
 
-    /** Clears the line before a result is printed. */
+    /** Clears the line; called before a result is printed. */
     public void clear() {
         if (shownChars > 0) {
             terminal.print("\r" + " ".repeat(shownChars) + "\r");

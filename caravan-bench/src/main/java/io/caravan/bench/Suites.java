@@ -2,9 +2,9 @@ package io.caravan.bench;
 
 import java.util.List;
 
-/** The suites of {@code scripts/bench all}, in the order of their runs and reports. */
+/** The suites of {@code scripts/bench all}, in the order in which they run and are reported. */
 public final class Suites {
-    /** Each is also the name of a command. */
+    /** The names of the suites, which are also the names of their commands. */
     public static final List<String> NAMES = List.of("engine", "groups", "service", "cluster", "seeds");
 
     private Suites() {}

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A working directory, deleted with its contents when it is closed or a signal ends this JVM. */
+/** A working directory that is deleted with its contents when it is closed, or when a signal ends this JVM. */
 public final class WorkDirectory implements AutoCloseable {
     private static final int ATTEMPTS = 100;
     /** Exit status of a process ended by SIGTERM. */
@@ -21,7 +21,7 @@ public final class WorkDirectory implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** Creates the given directory, or a temporary one. */
+    /** Creates the given directory, or a temporary directory if none is given. */
     public static WorkDirectory make(@Nullable Path wanted) throws IOException {
         return new WorkDirectory(
                 wanted == null ? Files.createTempDirectory("caravan-bench") : Files.createDirectories(wanted));
@@ -32,8 +32,8 @@ public final class WorkDirectory implements AutoCloseable {
     }
 
     /**
-     * Deletes the directory although it may be in use: kills the children that write into it first, and retries while
-     * this JVM's own threads still create files. Then ends the JVM at once, because a measurement that opens its next store
+     * Deletes the directory although it may be in use: first kills the children that write to it, and retries while
+     * this JVM's own threads still create files. Then halts the JVM, because a measurement that opens its next store
      * would create the directory again.
      */
     private void deleteAtEnd() {

@@ -9,8 +9,8 @@
  *   <li>{@code gate} fails when the store has become slower.
  * </ul>
  *
- * <p>Shared here: frames over a local socket that outlive their writer ({@link io.caravan.bench.Frames}, {@link
- * io.caravan.bench.LocalSocket}), and a progress line ({@link io.caravan.bench.ProgressLine}).
+ * <p>This package contains the shared code, such as frames that outlive their writer ({@link io.caravan.bench.Frames},
+ * {@link io.caravan.bench.LocalSocket}) and a progress line ({@link io.caravan.bench.ProgressLine}).
  */
 @NullMarked
 package io.caravan.bench;

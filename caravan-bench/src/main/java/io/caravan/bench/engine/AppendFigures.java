@@ -3,7 +3,7 @@ package io.caravan.bench.engine;
 import io.caravan.bench.engine.AppendLoop.Pace;
 import io.caravan.bench.report.Figure;
 
-/** Measured quantities of this suite only. */
+/** Measured quantities that only this suite uses. */
 final class AppendFigures {
     static final Figure BATCH_P99_MILLIS = new Figure("p99 of 1,000 appends, ms", "%,.2f");
     static final Figure NANOS_PER_ENTRY = new Figure("ns an entry", "%,.0f");

@@ -36,8 +36,8 @@ final class AppendLoop {
      * The result of a run.
      *
      * @param appends number of appends made
-     * @param longestNanos longest time between the returns of two appends, including the ends of batches
-     * @param batchNanos times of 1,000 appends with the end of their batch
+     * @param longestNanos longest time between the returns of two consecutive appends, including the ends of batches
+     * @param batchNanos time of each batch of 1,000 appends, including {@code endBatch}
      * @param startNanos start time
      */
     record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {}

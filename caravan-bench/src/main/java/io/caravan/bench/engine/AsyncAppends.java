@@ -8,26 +8,26 @@ import io.caravan.bench.engine.AppendLoop.Pace;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 
-/** One producer that appends at full speed; the clock stops when everything is durable. */
+/** One producer that appends at full speed. The measured time ends when all appends are committed. */
 final class AsyncAppends {
     private final Workload workload;
     private final AppendLoop loop;
 
-    /** Appends until a count or a time limit is reached. */
+    /** Creates a producer that appends until a count or a time limit is reached. */
     AsyncAppends(Workload workload, int count, long limitNanos) {
         this.workload = workload;
         loop = new AppendLoop(workload, count, limitNanos);
     }
 
     /**
-     * The batches of the store.
+     * The batches in which a store wrote its log.
      *
      * @param appends total number of appends
      * @param forces number of fsyncs of the log
      */
     record Batches(int appends, long forces, long logBytes) {}
 
-    /** The result, and the batches of the store, so that the same can be done by hand. */
+    /** The result, and the store's batches, which {@link ByHand} imitates. */
     record Outcome(Measurement measurement, Batches batches) {}
 
     Outcome run(ListStore store) throws IOException {
@@ -44,7 +44,7 @@ final class AsyncAppends {
         });
         store.flush();
         long nanos = System.nanoTime() - pace.startNanos();
-        // A flush is counted after it is acknowledged, so the second one ensures that the last one is counted.
+        // A flush is counted after it is acknowledged, so the second flush ensures that the first one is counted.
         store.flush();
         StoreStats after = store.stats();
         Batches batches =
@@ -60,7 +60,7 @@ final class AsyncAppends {
         return new Outcome(measurement, batches);
     }
 
-    /** Called on the store's thread only. */
+    /** Measures the longest gap between acknowledgements. Called only on the store's thread. */
     private static final class Acknowledgements implements WriteCallback {
         private final LongestGap gap;
 

@@ -9,9 +9,9 @@ import java.util.Collections;
 import java.util.List;
 import org.knowm.xchart.CategoryChart;
 
-/** Bars of medians: a group for each measured quantity, with a bar for each system that has all of them. */
+/** A bar chart of medians: one group for each measured quantity, with a bar for each system that has all of them. */
 public final class Bars {
-    /** The start of a logarithmic axis relative to the smallest bar, so that this bar has some height. */
+    /** The start of a logarithmic axis, as a fraction of the smallest bar, so that this bar has some height. */
     private static final double BELOW_LEAST = 0.8;
 
     private final CategoryChart chart;
@@ -27,13 +27,16 @@ public final class Bars {
     /** The source of a group's numbers. */
     private record Group(String label, Results results, String workload, Figure figure) {}
 
-    /** Adds a group. Call it for all groups before adding a system. */
+    /** Adds a group. All groups must be added before the first system. */
     public Bars group(String label, Results results, String workload, Figure figure) {
         groups.add(new Group(label, results, workload, figure));
         return this;
     }
 
-    /** Adds a row's bars under a name; does nothing when the row has not been measured yet. */
+    /**
+     * Adds the bars of a system under the given name. Does nothing unless the quantities of all groups have been
+     * measured.
+     */
     public Bars system(String name, String system, String durability) {
         List<Double> values = groups.stream()
                 .map(group -> group.results.median(new Row(group.workload, system, durability), group.figure))

@@ -4,11 +4,11 @@ import io.caravan.ListStore;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
 
-/** Adapts Caravan to the interface of its peers; a commit waits for everything appended. */
+/** Adapts Caravan to the interface of its peers. A commit waits for all earlier appends. */
 public final class CaravanLists implements PeerStore {
     private final ListStore store;
 
-    /** Wraps an open store, which is closed with this. */
+    /** Wraps an open store, which {@link #close} also closes. */
     public CaravanLists(ListStore store) {
         this.store = store;
     }

@@ -8,18 +8,20 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Runs contestants one after another, each in its own directory, which is deleted before the next one starts. */
+/**
+ * Runs contestants one after another, each in its own directory, which is deleted before the next contestant starts.
+ */
 public final class Contest {
     private final String workload;
     private final Results results;
 
-    /** Adds the measurements to {@code results}. */
+    /** Creates a contest that adds its measurements to {@code results}. */
     public Contest(String workload, Results results) {
         this.workload = workload;
         this.results = results;
     }
 
-    /** Runs the contestants in this turn's order. */
+    /** Runs the contestants in the order of this turn. */
     public void run(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         for (Contestant contestant : turn.inTurn(contestants)) {
             turn.say(workload + ": " + contestant.system() + ", " + contestant.durability());
@@ -27,7 +29,7 @@ public final class Contest {
         }
     }
 
-    /** Runs everything once to warm up the compiler, and discards the results. */
+    /** Runs every contestant once to warm up the JVM, and discards the results. */
     static void warmUp(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         turn.say("warming up");
         new Contest("warm-up", new Results()).runAll(turn, contestants);

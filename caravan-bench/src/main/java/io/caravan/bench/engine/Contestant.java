@@ -8,7 +8,7 @@ import java.nio.file.Path;
  * One way to run a workload.
  *
  * @param system name of the system
- * @param durability guarantee of an append when it was counted
+ * @param durability the guarantee that an append had when it was counted
  */
 public record Contestant(String system, String durability, Work work) {
     public static final String CARAVAN = "Caravan";
@@ -22,9 +22,9 @@ public record Contestant(String system, String durability, Work work) {
     /** Runs the workload once. */
     public interface Work {
         /**
-         * Measures.
+         * Runs the workload and returns the measurement.
          *
-         * @param directory does not exist yet, and is deleted afterwards
+         * @param directory a directory that does not exist yet, and that is deleted afterwards
          */
         Measurement run(Path directory) throws IOException, InterruptedException;
     }

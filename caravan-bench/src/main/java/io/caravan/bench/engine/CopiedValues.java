@@ -7,12 +7,12 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Copies the values in memory only: the upper bound of any store. */
+/** Copies the values in memory and stores nothing, which is an upper bound on the speed of any store. */
 final class CopiedValues {
     static final String SYSTEM = Charts.MACHINE + ", values copied in memory";
     static final String DURABILITY = "nothing stored";
 
-    /** Larger than the processor's caches. */
+    /** Size of the buffer, which is larger than the processor's caches. */
     private static final int BUFFER_BYTES = 64 << 20;
 
     private final Workload workload;

@@ -24,7 +24,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Writers that each wait for an acknowledgement, on stores with several shards; and as many files with plain fsyncs.
+ * Measures writers that each wait for an acknowledgement, on stores with several shards. For comparison, also measures
+ * plain fsyncs of as many files.
  */
 final class GroupedWriters implements Measure {
     private static final int WRITERS = 64;
@@ -84,7 +85,7 @@ final class GroupedWriters implements Measure {
         }
     }
 
-    /** Fsyncs each file on a thread of its own, all at the same time. */
+    /** Fsyncs all files concurrently, each on its own thread. */
     private Measurement force(Path directory, int files) throws IOException, InterruptedException {
         Directories.create(directory);
         ExecutorService threads = Executors.newFixedThreadPool(files);

@@ -21,7 +21,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Values from 4 KiB to 256 KiB: fsynced bytes a second, compared with the disk's own rate for fsyncs of the same size.
+ * Measures the fsynced bytes per second for values from 4 KiB to 256 KiB, compared with the disk's rate for fsyncs of
+ * the same size.
  */
 final class LargeValues implements Measure {
     private static final String NOTES =
@@ -39,7 +40,7 @@ final class LargeValues implements Measure {
     private final int totalBytes;
     private final Results results = new Results();
 
-    /** Creates the measure, which appends this many bytes of each size. */
+    /** Creates the measure, which appends {@code totalBytes} bytes of values of each size. */
     LargeValues(Stores stores, long seed, int totalBytes) {
         this.stores = stores;
         this.totalBytes = totalBytes;
@@ -61,7 +62,7 @@ final class LargeValues implements Measure {
         }
     }
 
-    /** Measures both stores and the disk, for one size. */
+    /** Measures a fresh store, a grown store, and the disk, for one size. */
     private final class SizeRun {
         private final Size size;
         private Batches batches = new Batches(0, 1, ForceProbe.SMALL_BLOCK_BYTES);

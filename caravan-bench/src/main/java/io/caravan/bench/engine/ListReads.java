@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Reads complete lists that are in memory. The stores are filled in the first turn and reopened in each, because
- * filling takes longer than everything else.
+ * Reads complete lists that are in memory. The stores are filled in the first turn and reopened in every turn, because
+ * filling them takes longer than everything else.
  */
 final class ListReads implements Measure {
     private static final String NOTES =
@@ -44,7 +44,7 @@ final class ListReads implements Measure {
     private final List<Subject> subjects = new ArrayList<>();
     private final Results results = new Results();
 
-    /** Creates the measure with a number of lists and of entries in each. */
+    /** Creates the measure for {@code lists} lists of {@code entries} entries each. */
     ListReads(Stores stores, Workload workload, int lists, int entries, long limitNanos) {
         this.workload = workload;
         this.lists = lists;

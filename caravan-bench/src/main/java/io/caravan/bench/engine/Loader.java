@@ -3,7 +3,7 @@ package io.caravan.bench.engine;
 import io.caravan.bench.peers.PeerStore;
 import java.io.IOException;
 
-/** Fills stores with lists of the same length: one list after another, or all growing together. */
+/** Fills stores with lists of the same length, either one list after another or all lists together. */
 final class Loader {
     private static final int BATCH = 10_000;
 

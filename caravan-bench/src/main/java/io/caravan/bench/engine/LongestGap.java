@@ -3,8 +3,8 @@ package io.caravan.bench.engine;
 /**
  * The longest time between two events of one thread.
  *
- * <p>It reads the clock at every sixteenth event only: reading it each time would add noticeably to an append, and any
- * stall that matters is longer than sixteen appends.
+ * <p>The clock is read only at every sixteenth event. Reading it at every event would noticeably lengthen an append,
+ * and any stall that matters is longer than sixteen appends.
  */
 public final class LongestGap {
     private static final int EVERY_MASK = 16 - 1;

@@ -17,7 +17,7 @@ final class Producers {
     private final Workload workload;
     private final int count;
     private final long limitNanos;
-    /** The batches of the last fresh store at a level with fsyncs; the comparison by hand needs them. */
+    /** The batches of the last fresh store that fsynced, which {@link #byHand} imitates. */
     private Batches batches = new Batches(0, 0, 0);
 
     Producers(Stores stores, Workload workload, int count, long limitNanos) {
@@ -81,7 +81,10 @@ final class Producers {
                 .with(AppendFigures.BATCH_P99_MILLIS, AppendFigures.p99Millis(pace));
     }
 
-    /** Writes the same bytes as that store, in batches of the same size. */
+    /**
+     * Returns a contestant that writes the same bytes as the last fresh store that fsynced, in batches of the same
+     * size.
+     */
     Contestant byHand() {
         return new Contestant(Contestant.BY_HAND, "forced", directory -> {
             try (ByHand byHand = new ByHand(workload, directory)) {
@@ -90,7 +93,7 @@ final class Producers {
         });
     }
 
-    /** The upper bound of a store that keeps the values in memory. */
+    /** Returns a contestant that copies the values in memory: the upper bound of a store that keeps them there. */
     Contestant copy() {
         return new Contestant(
                 CopiedValues.SYSTEM,

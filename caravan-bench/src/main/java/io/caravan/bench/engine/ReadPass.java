@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 final class ReadPass {
     private static final double BYTES_PER_GB = 1e9;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** A step without a common factor with the numbers of lists, so that it visits all lists. */
+    /** A step that has no common factor with the number of lists, so that every list is visited. */
     private static final long STEP = 7_919;
 
     private final int lists;
@@ -34,7 +34,7 @@ final class ReadPass {
         PeerReader open() throws IOException;
     }
 
-    /** Counts the values read, and checks the length and last byte of each. */
+    /** Counts the values and their bytes, and reads the last byte of each value. */
     private static final class Sum implements PeerReader.Sink {
         private long values;
         private long bytes;
@@ -49,8 +49,8 @@ final class ReadPass {
     }
 
     /**
-     * Reads the lists. The time is the elapsed time of all threads together, so two threads that do not impede each
-     * other halve the time of an entry.
+     * Reads the lists. The measured time is the elapsed time, not the sum over the threads, so two threads that do not
+     * impede each other halve the time for each entry.
      */
     Measurement run(Readers readers, boolean findsLists, int threads) throws IOException, InterruptedException {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
@@ -95,7 +95,7 @@ final class ReadPass {
 
     private void readLists(PeerReader reader, Sum sum, int first, int threads, long start) throws IOException {
         int done = 0;
-        // At least one list, however late this thread has begun, because no reads give no rate.
+        // Reads at least one list even if this thread starts late, because a rate needs at least one read.
         for (int i = first; i < lists && (done == 0 || System.nanoTime() - start < limitNanos); i += threads) {
             reader.read(i * STEP % lists, sum);
             done++;

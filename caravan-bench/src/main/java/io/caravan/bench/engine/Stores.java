@@ -13,15 +13,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Creates the stores to measure, with all settings except the durability at their defaults. Quick runs use small files,
- * because creating 128 MiB of them takes longer than the rest of the run.
+ * because creating files of the default size takes longer than the rest of the run.
  */
 public final class Stores {
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * A callback for appends without a waiting caller. Throws a failure, so that it is logged; the next flush reports
-     * it. Shared, so that appends allocate no callbacks.
+     * A callback for appends whose caller does not wait. It throws a failure so that the store logs it; the next flush
+     * also reports the failure. The callback is shared, so that appends allocate no callbacks.
      */
     public static final WriteCallback NOBODY = new WriteCallback() {
         @Override
@@ -37,12 +37,12 @@ public final class Stores {
 
     private final boolean quick;
 
-    /** Creates the stores of a real or a quick run. */
+    /** Creates a factory for the stores of a full or a quick run. */
     public Stores(boolean quick) {
         this.quick = quick;
     }
 
-    /** Whether the results do not matter, so that no warm-up is needed. */
+    /** Whether this is a quick run. Its results do not matter, so it needs no warm-up. */
     boolean quick() {
         return quick;
     }
@@ -51,21 +51,21 @@ public final class Stores {
         return DurableListStore.open(config(directory, durability).build());
     }
 
-    /** The settings of such a store, for callers that also change others. */
+    /** Returns the settings of the stores, for callers that also change other settings. */
     public StoreConfig.Builder config(Path directory, Durability durability) {
         StoreConfig.Builder config = StoreConfig.builder(directory).durability(durability);
         return quick ? config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES) : config;
     }
 
     /**
-     * Empties a store whose lists have the workload's ids, and keeps its files: the heap keeps its size, and the log's
-     * segments can be recycled, because neither of the two retained checkpoints needs them.
+     * Empties a store whose lists have the workload's ids, but keeps its files. The heap keeps its size, and the
+     * segments of the log can be recycled, because neither of the two retained checkpoints needs them.
      */
     public static void empty(ListStore store) throws IOException {
         for (long id = 0; id < Workload.IDS; id++) {
             store.delete(id, NOBODY);
         }
-        // Space is freed once the deletion is fsynced; below SYNC only a checkpoint does that.
+        // Space is freed once the deletions are fsynced. Below SYNC, only a checkpoint fsyncs them.
         store.checkpoint();
         long start = System.nanoTime();
         while (store.stats().heap().usedBytes() > 0) {

@@ -18,7 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One producer that does not wait: Caravan at each level, fresh and grown; its peers synced and not. */
+/**
+ * Measures one producer that does not wait: Caravan at each durability level, with fresh and with grown stores, and its
+ * peers with and without syncs.
+ */
 final class StreamedAppends implements Measure {
     private static final String NOTES =
             "Caravan acknowledges each append by a callback; its clock stops at the last callback. \"size found\":"
@@ -50,7 +53,7 @@ final class StreamedAppends implements Measure {
         producers = new Producers(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
     }
 
-    /** All contestants, for a short time each. */
+    /** Returns a measure that runs all contestants, for a short time each. */
     static StreamedAppends few(Stores stores, Workload workload, int count, long limitMillis) {
         StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, null);
         for (Durability durability : Durability.values()) {
@@ -65,10 +68,10 @@ final class StreamedAppends implements Measure {
     }
 
     /**
-     * All levels of Caravan, long enough that stores have to grow, merge and clean; of the peers, only those that are
-     * fast when not synced.
+     * Returns a measure that runs all levels of Caravan, long enough that stores have to grow, merge, and clean up. It
+     * includes only those peers that are fast without syncs.
      *
-     * @param shorter the shorter run shown next to it in the pictures
+     * @param shorter the shorter measure, which the pictures show next to this one
      */
     static StreamedAppends many(
             Stores stores, Workload workload, int count, long limitMillis, StreamedAppends shorter) {

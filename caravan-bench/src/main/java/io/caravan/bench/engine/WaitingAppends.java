@@ -11,20 +11,20 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Writers that each wait for an acknowledgement before their next append, for a given time. */
+/** Runs writers for a given time, each of which waits for an acknowledgement before its next append. */
 public final class WaitingAppends {
     private static final int DIGITS = 3;
 
     private final int writers;
     private final long durationNanos;
 
-    /** Runs one thread for each writer, for at least the given time. */
+    /** Creates writers that run for at least the given time, each on its own thread. */
     public WaitingAppends(int writers, long durationMillis) {
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    /** Makes the append with this number, which no other writer has, and returns once it is acknowledged. */
+    /** Makes one append, identified by a unique number, and returns once it is acknowledged. */
     public interface Append {
         void andWait(int number) throws IOException, InterruptedException, ExecutionException;
     }

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Writers that each wait for an acknowledgement before their next append. The disk's fsyncs limit a single writer; the
- * wake-ups of threads limit many.
+ * Measures writers that each wait for an acknowledgement before their next append. The fsyncs of the disk limit a
+ * single writer; the wake-ups of the threads limit many writers.
  */
 final class WaitingWriters implements Measure {
     private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
@@ -49,7 +49,7 @@ final class WaitingWriters implements Measure {
      * Creates the measure.
      *
      * @param millis time for each system
-     * @param forces number of fsyncs of the disk, for comparison
+     * @param forces number of plain fsyncs, for comparison
      */
     WaitingWriters(Stores stores, Workload workload, int writers, int millis, int forces) {
         this.stores = stores;
@@ -119,7 +119,7 @@ final class WaitingWriters implements Measure {
         return new Contestant(WAKE_UPS, "nothing stored", directory -> together(new NoStore()));
     }
 
-    /** The ideal case, in which one fsync acknowledges the values of all writers. */
+    /** Returns the ideal case, in which one fsync acknowledges the values of all writers. */
     private Contestant forces() {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
@@ -186,7 +186,7 @@ final class WaitingWriters implements Measure {
         return bars.system(machine, machine, FORCED);
     }
 
-    /** Accepts everything and stores nothing. */
+    /** A store that accepts everything and stores nothing. */
     private static final class NoStore implements PeerStore {
         @Override
         public void append(long id, byte[] value) {}

@@ -3,11 +3,11 @@ package io.caravan.bench.engine;
 import java.util.SplittableRandom;
 
 /**
- * The appends: values to 10,000 documents in random order. Everything is prepared in advance, so that drawing from the
- * endless sequence costs nothing.
+ * An endless sequence of appends to 10,000 documents in random order. The ids and values are prepared in advance, so
+ * that drawing the next append costs almost nothing.
  */
 public final class Workload {
-    /** Documents have ids from 0 up to this number, exclusive. */
+    /** Number of documents. Their ids start at 0. */
     public static final int IDS = 10_000;
 
     /** Mean length of small values. */
@@ -32,12 +32,12 @@ public final class Workload {
         ids = random.longs(DRAWS, 0, IDS).toArray();
     }
 
-    /** Values of 64 to 318 bytes, 191 on average. */
+    /** Returns appends of values of 64 to 318 bytes, 191 on average. */
     public static Workload small(long seed) {
         return new Workload(seed, SMALL_VALUES, SMALL_MIN_BYTES, SMALL_MAX_BYTES);
     }
 
-    /** Values of one size. */
+    /** Returns appends of values of one size. */
     static Workload ofSize(long seed, int bytes) {
         return new Workload(seed, LARGE_VALUES, bytes, bytes);
     }
@@ -50,7 +50,7 @@ public final class Workload {
         return ids[index & (DRAWS - 1)];
     }
 
-    /** Total length of the first {@code count} values. */
+    /** Returns the total length of the first {@code count} values. */
     long bytes(int count) {
         long bytes = 0;
         for (int i = 0; i < count; i++) {

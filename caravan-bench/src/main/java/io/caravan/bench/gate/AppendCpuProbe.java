@@ -7,7 +7,10 @@ import io.caravan.bench.engine.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A complete append without I/O, over a plain copy of the same value: processor time of the producer's thread. */
+/**
+ * Measures the producer thread's processor time for a complete append without I/O, divided by the time of a plain copy
+ * of the same value.
+ */
 final class AppendCpuProbe implements Probe {
     private static final int BATCH = 1_000;
     private static final int BATCHES = 30;

@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** The upper limit of each ratio, from {@code ceilings.json}. */
+/** Reads the upper limit of each ratio from {@code ceilings.json}. */
 final class Ceilings {
     private static final String FILE = "ceilings.json";
 
@@ -17,8 +17,8 @@ final class Ceilings {
      * The ceiling of one ratio.
      *
      * @param meaning the ratio's numerator and denominator
-     * @param most the upper limit of the ratio's median
-     * @param advice where to look when the median is higher
+     * @param most the upper limit on the ratio's median
+     * @param advice where to look for the cause if the median is higher
      */
     record Ceiling(String meaning, double most, String advice) {}
 
@@ -26,7 +26,7 @@ final class Ceilings {
      * Reads all ceilings.
      *
      * @param quick whether to use the ceilings of a quick run, where they differ
-     * @throws IOException when the file lacks one
+     * @throws IOException if the file has no ceiling for one of the ratios
      */
     static Map<Ratio, Ceiling> read(boolean quick) throws IOException {
         try (InputStream file = Ceilings.class.getResourceAsStream(FILE)) {

@@ -6,13 +6,13 @@ import java.util.function.IntConsumer;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Processor time and memory that the calling thread uses, and medians of such samples. */
+/** Measures the processor time and memory that the calling thread uses, and computes medians of such samples. */
 final class Costs {
     private static final String[] LONG = {"long"};
 
     private Costs() {}
 
-    /** The upper of the two middle samples when their number is even. */
+    /** Returns the median. If the number of samples is even, this is the upper of the two middle samples. */
     static double median(double... samples) {
         double[] sorted = samples.clone();
         Arrays.sort(sorted);
@@ -20,11 +20,12 @@ final class Costs {
     }
 
     /**
-     * Times actions that are too short to time singly: the processor time of one, in nanoseconds, by the median batch.
+     * Returns the processor time of one action in the median batch, in nanoseconds. A single action is too short to
+     * time.
      *
      * @param batches number of batches
-     * @param size actions in a batch
-     * @param action receives its number, from 0
+     * @param size number of actions in a batch
+     * @param action the action, which receives its number, counted from 0
      */
     static double cpuNanos(int batches, int size, IntConsumer action) {
         double[] nanos = new double[batches];
@@ -44,8 +45,8 @@ final class Costs {
     }
 
     /**
-     * Memory that the thread has allocated so far, in bytes; the call itself allocates some. JVMs expose it by name, not
-     * through a standard Java type.
+     * Returns the number of bytes that the calling thread has allocated so far; the call itself allocates some memory.
+     * The number is read through JMX, because no standard Java type declares it.
      */
     static long allocatedBytes() {
         Object[] thread = {Thread.currentThread().getId()};

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The flusher's fsyncs, over the appends of a writer that waits for each: one, unless a segment ends. */
+/** Counts the flusher's fsyncs for each append of a writer that waits for every append: one, unless a segment ends. */
 final class ForcesPerFlushProbe implements Probe {
     private static final int COUNT = 50;
     private static final String FLUSHER = "caravan-flusher";
@@ -26,7 +26,7 @@ final class ForcesPerFlushProbe implements Probe {
         store = Engine.open(new Stores(true).config(directory, Durability.SYNC).build(), storage, System::nanoTime);
     }
 
-    /** Counts the calls, and makes none of them fail. */
+    /** Counts the flusher's fsyncs, and lets every call succeed. */
     private boolean count(FaultStorage.Call call) {
         if (call.kind() == FaultStorage.Kind.FORCE
                 && Thread.currentThread().getName().startsWith(FLUSHER)) {

@@ -7,7 +7,7 @@ import io.caravan.bench.engine.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Bytes that the producer's thread allocates for an append, with one callback for all appends. */
+/** Measures the bytes that the producer's thread allocates for each append. All appends share one callback. */
 final class GarbageProbe implements Probe {
     private static final int BATCH = 2_000;
     private static final int BATCHES = 20;

@@ -40,7 +40,7 @@ final class Gate implements AutoCloseable {
         }
     }
 
-    /** Runs as many rounds as necessary, within limits. */
+    /** Runs rounds until all ratios are settled or a limit is reached, and returns the verdicts. */
     List<Verdict> verdicts() throws IOException, InterruptedException {
         long start = System.nanoTime();
         for (int round = 1; mayGoOn(round, start) && round(round); round++) {
@@ -53,7 +53,7 @@ final class Gate implements AutoCloseable {
         return round <= LEAST_ROUNDS || round <= MOST_ROUNDS && System.nanoTime() - startNanos < limitNanos;
     }
 
-    /** Runs a round; returns whether there was anything left to measure. */
+    /** Runs a round, and returns whether any ratio was left to measure. */
     private boolean round(int number) throws IOException, InterruptedException {
         boolean any = false;
         for (Map.Entry<Ratio, Probe> probe : probes.entrySet()) {

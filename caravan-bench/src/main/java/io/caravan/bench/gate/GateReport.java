@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The verdicts, for people and for programs. */
+/** Reports the verdicts as text for people and as JSON for programs. */
 final class GateReport {
     private static final String LINE = "%-20s %10s %10s %10s %10s  %-4s %s%n";
 
@@ -51,7 +51,7 @@ final class GateReport {
         return root;
     }
 
-    /** A table, followed by advice on ratios that exceed their ceilings. */
+    /** Returns a table, followed by advice on ratios that exceed their ceilings. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -10,7 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.IntConsumer;
 
-/** One layer of an append in a plain loop, over a plain copy of the same values: processor time. */
+/**
+ * Measures the processor time of one layer of an append in a plain loop, divided by that of a plain copy of the same
+ * values.
+ */
 final class LayerProbe implements Probe {
     private static final int BATCH = 1_000;
     private static final int BATCHES = 50;
@@ -29,21 +32,21 @@ final class LayerProbe implements Probe {
         private volatile int sum;
     }
 
-    /** The value's checksum. */
+    /** Returns a probe that computes the checksum of each value. */
     static LayerProbe checksum() {
         Workload workload = Workload.small(1);
         Blackhole hole = new Blackhole();
         return new LayerProbe(workload, i -> hole.sum = Checksums.crc32c(workload.value(i)));
     }
 
-    /** Finds the list and adds an entry to it. */
+    /** Returns a probe that finds the list of each value and adds an entry to the list. */
     static LayerProbe index() {
         Workload workload = Workload.small(1);
         IndexLayer layer = new IndexLayer(workload);
         return new LayerProbe(workload, layer::append);
     }
 
-    /** Encodes the log record with its value. */
+    /** Returns a probe that encodes the log record of each value, including the value. */
     static LayerProbe record() {
         Workload workload = Workload.small(1);
         RecordLayer layer = new RecordLayer(workload);
@@ -51,7 +54,7 @@ final class LayerProbe implements Probe {
     }
 
     private static final class IndexLayer {
-        /** Number of entries after which it starts over, so that all rounds are alike. */
+        /** Number of entries after which a new index is created, so that all rounds are alike. */
         private static final int MOST_ENTRIES = 500_000;
 
         private final Workload workload;

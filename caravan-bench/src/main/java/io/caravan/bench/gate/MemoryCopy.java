@@ -3,7 +3,7 @@ package io.caravan.bench.gate;
 import io.caravan.bench.engine.Workload;
 import java.nio.ByteBuffer;
 
-/** The minimum work of an append: a copy of its value into a buffer as large as a log buffer. */
+/** The minimum work of an append: copies its value into a buffer that is as large as a log buffer. */
 final class MemoryCopy {
     private static final int BUFFER_BYTES = 4 << 20;
     private static final int BATCH = 1_000;
@@ -16,7 +16,7 @@ final class MemoryCopy {
         this.workload = workload;
     }
 
-    /** Processor time of one copy, the median of batches. */
+    /** Returns the processor time of one copy in the median batch, in nanoseconds. */
     double nanos() {
         return Costs.cpuNanos(BATCHES, BATCH, i -> {
             byte[] value = workload.value(i);

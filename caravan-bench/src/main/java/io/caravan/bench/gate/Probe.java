@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /** Measures one ratio repeatedly. */
 interface Probe extends AutoCloseable {
-    /** Measures the ratio once; takes a few tenths of a second at most on a quiet machine. */
+    /** Measures the ratio once. Takes at most a few tenths of a second on a quiet machine. */
     double round() throws IOException, InterruptedException;
 
     @Override

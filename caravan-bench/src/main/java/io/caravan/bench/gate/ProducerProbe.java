@@ -11,11 +11,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The time of one producer that does not wait for each append, until all are fsynced. The reference is a Chronicle
- * Queue with the same values and no fsync. Caravan's store has reached its size: it is emptied after each measurement.
+ * Measures one producer that does not wait for each append, until all appends are fsynced. The reference is a Chronicle
+ * Queue with the same values and no fsync. Caravan's store is filled and emptied before each measurement, so that it
+ * has already reached its final size.
  *
- * <p>Only one of the two waits for the disk, so other disk activity would affect only that one. Both therefore take
- * several turns in each round, and the shortest time counts.
+ * <p>Only Caravan waits for the disk, so other disk activity would affect only its time. Both stores therefore take
+ * several turns in each round, and the shortest time of each store counts.
  */
 final class ProducerProbe implements Probe {
     private static final int ATTEMPTS = 3;

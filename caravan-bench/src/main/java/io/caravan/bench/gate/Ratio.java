@@ -3,7 +3,7 @@ package io.caravan.bench.gate;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** The ratios that the gate checks; {@code ceilings.json} has their meanings and ceilings. */
+/** The ratios that the gate checks. {@code ceilings.json} defines their meanings and ceilings. */
 enum Ratio {
     WAITING_WRITER("waiting-writer", (directory, quick) -> new WaitingWriterProbe(directory, quick)),
     FORCES_PER_FLUSH("forces-per-flush", (directory, quick) -> new ForcesPerFlushProbe(directory)),
@@ -34,10 +34,10 @@ enum Ratio {
     }
 
     /**
-     * Opens the probe that measures it.
+     * Opens the probe that measures this ratio.
      *
-     * @param directory for the probe alone; does not exist yet
-     * @param quick smaller counts
+     * @param directory a directory for this probe only, which does not exist yet
+     * @param quick whether to use smaller counts
      */
     Probe open(Path directory, boolean quick) throws IOException {
         return opener.open(directory, quick);

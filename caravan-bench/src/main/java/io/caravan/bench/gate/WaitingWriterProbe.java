@@ -12,11 +12,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-/** One writer that waits for each append, over a plain write and fsync of 4 KiB: medians of both, which alternate. */
+/**
+ * Measures the median time of an append whose writer waits for it, divided by the median time of a plain write and
+ * fsync of 4 KiB. Appends and plain writes alternate.
+ */
 final class WaitingWriterProbe implements Probe {
     private static final int BLOCK_BYTES = 4096;
     private static final int FILE_BLOCKS = 4096;
-    /** On a very slow disk, a round ends before it reaches its count. */
+    /** Time limit of a round, which a very slow disk reaches before the count. */
     private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
 
     private static final int LEAST = 10;

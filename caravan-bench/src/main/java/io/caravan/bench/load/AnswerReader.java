@@ -5,16 +5,16 @@ import java.nio.ByteBuffer;
 
 /** Parses the replies on one connection. */
 public interface AnswerReader {
-    /** Notified of each reply, in order. */
+    /** Receives each reply, in order. */
     interface Answers {
-        /** Called when the reply to another request has arrived; {@code error} when it is an error. */
+        /** Called when the next reply has arrived. {@code error} is true if the reply is an error. */
         void answered(boolean error) throws IOException;
     }
 
     /**
-     * Continues where the last call ended, and consumes all bytes.
+     * Parses all these bytes, continuing where the last call ended.
      *
-     * @throws IOException when the bytes are not a reply
+     * @throws IOException if the bytes are not a reply
      */
     void read(ByteBuffer bytes, Answers answers) throws IOException;
 }

@@ -11,10 +11,10 @@ import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Connections that each keep a number of appends outstanding, to random documents, and send the next after each reply.
- * Uses one thread, because on a small machine every client thread takes a core from the server.
+ * Appends to random documents over connections that each keep a number of appends outstanding, and send another append
+ * after each reply. Uses one thread, because on a small machine every client thread takes a core from the server.
  *
- * @param depth outstanding appends of each connection
+ * @param depth number of outstanding appends on each connection
  */
 public record ClosedLoop(Protocol protocol, int connections, int depth, int documents) {
     /** Description for a table's notes. */
@@ -27,12 +27,14 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     /**
      * The result.
      *
-     * @param waits time from each append to its reply, in nanoseconds, without those that were refused
+     * @param waits time from each accepted append to its reply, in nanoseconds
      * @param errors number of error replies
      * @param nanos time from the first request to the last reply
      */
     public record Outcome(Histogram waits, long errors, long nanos) {
-        /** Returns the requests a second, if each append is {@code requestsEach} requests, and the latencies. */
+        /**
+         * Returns the latencies, and the requests per second if each append counts as {@code requestsEach} requests.
+         */
         public Measurement measurement(int requestsEach) {
             double seconds = nanos / (double) TimeUnit.SECONDS.toNanos(1);
             return new Measurement()
@@ -40,7 +42,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
                     .latencies(waits, TimeUnit.NANOSECONDS);
         }
 
-        /** The same outcome, for a load in which no append may be refused. */
+        /** Returns this outcome, for a load in which no append may be rejected. */
         public Outcome withoutErrors() throws IOException {
             if (errors > 0) {
                 throw new IOException(errors + " appends were refused");
@@ -49,7 +51,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         }
     }
 
-    /** Appends for this time, once connected. */
+    /** Connects to the server, and then appends for the given time. */
     public Outcome run(InetSocketAddress server, Duration time) throws IOException {
         try (Connections opened = new Connections(server, connections, protocol)) {
             long end = System.nanoTime() + time.toNanos();
@@ -58,9 +60,10 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Appends while {@code goesOn} returns true, which is called before each append, and waits for the last replies.
+     * Appends as long as {@code goesOn}, which is called before each append, returns true. Then waits for the last
+     * replies.
      *
-     * @throws IOException when the server cannot be reached, closes a connection, or does not reply
+     * @throws IOException if the server cannot be reached, closes a connection, or does not reply
      */
     public Outcome run(InetSocketAddress server, BooleanSupplier goesOn) throws IOException {
         try (Connections opened = new Connections(server, connections, protocol)) {
@@ -69,8 +72,8 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Runs the same load on a server within this process that does nothing: the cost of the client and the machine
-     * alone.
+     * Runs the same load on a server within this process that does nothing. The result shows the cost of the client and
+     * the machine alone.
      */
     public Outcome runOnEcho(BooleanSupplier goesOn) throws IOException {
         try (Echo echo = Echo.start(protocol)) {
@@ -110,7 +113,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         }
 
         private void sendNext(LoadConnection connection) throws IOException {
-            // At least one append, however late this thread has begun, because no appends give no rate.
+            // Sends at least one append even if this thread starts late, because a rate needs at least one append.
             if (goesOn.getAsBoolean() || !begun) {
                 begun = true;
                 connection.send(protocol.append(random.nextInt(documents)), System.nanoTime());

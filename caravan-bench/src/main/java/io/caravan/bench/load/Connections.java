@@ -29,11 +29,11 @@ final class Connections implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
-    /** Notified of each reply. */
+    /** Receives each reply. */
     interface Answers {
         /**
-         * Called when the reply to the request that was due at this time has arrived; {@code error} when it is an
-         * error.
+         * Called when a reply has arrived. {@code dueNanos} is when its request was due, and {@code error} is true if
+         * the reply is an error.
          */
         void answered(LoadConnection connection, long dueNanos, boolean error) throws IOException;
     }
@@ -60,7 +60,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** Whether a request waits for its reply. */
+    /** Whether any request is waiting for its reply. */
     boolean waiting() {
         return all.stream().anyMatch(connection -> !connection.unanswered().isEmpty());
     }

@@ -11,8 +11,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process for a client to warm up on: it replies to each request as soon as its first bytes
- * arrive, and does nothing else. It has one thread.
+ * A server within this process, on which a client can warm up. It replies to each request as soon as the first bytes of
+ * the request arrive, and does nothing else. It runs on one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -98,7 +98,7 @@ final class Echo implements AutoCloseable {
         }
     }
 
-    /** Makes the server's thread close it. */
+    /** Makes the server's thread close the server. */
     @Override
     public void close() {
         closing = true;

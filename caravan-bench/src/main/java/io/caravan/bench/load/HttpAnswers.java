@@ -12,8 +12,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Decodes the responses on one connection with Netty's decoder but without its threads: the load's thread never waits
- * for another.
+ * Decodes the responses on one connection with Netty's decoder but without Netty's threads, so that the load's thread
+ * never waits for another thread.
  */
 final class HttpAnswers implements AnswerReader {
     private final EmbeddedChannel decoder = new EmbeddedChannel(new HttpResponseDecoder());

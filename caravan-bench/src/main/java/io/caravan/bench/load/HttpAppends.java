@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 /** Appends of the Durable Streams protocol; all requests are encoded in advance. */
 public final class HttpAppends implements Protocol {
-    /** The O of POST: such a request contains no other capital O. */
+    /** The O of POST, which is the only capital O in such a request. */
     private static final byte MARK = 'O';
 
     private static final byte[] ANSWER = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -23,7 +23,7 @@ public final class HttpAppends implements Protocol {
     private final byte[][] requests;
 
     /**
-     * Appends values of one length.
+     * Creates appends of values of one length.
      *
      * @param name prefix of the streams' names
      */
@@ -37,7 +37,7 @@ public final class HttpAppends implements Protocol {
                 .toArray(byte[][]::new);
     }
 
-    /** Creates the streams, one after another; they must exist before the first append. */
+    /** Creates the streams one after another. They must exist before the first append. */
     public void createStreams(InetSocketAddress server) throws IOException {
         for (String stream : streams) {
             URI uri = URI.create("http://" + server.getHostString() + ":" + server.getPort() + stream);

@@ -14,16 +14,16 @@ import java.util.Queue;
 
 /** One connection of a load. Tracks the due time of each outstanding request. */
 final class LoadConnection implements AutoCloseable {
-    /** Limit of the buffer for requests that the socket does not accept yet. */
+    /** Size of the buffer for requests that the socket does not accept yet. */
     private static final int UNSENT_BYTES = 1 << 20;
 
     private static final int READ_BYTES = 16 * 1024;
 
-    /** Notified of each reply. */
+    /** Receives each reply. */
     interface Answers {
         /**
-         * Called when the reply to the request that was due at this time has arrived; {@code error} when it is an
-         * error.
+         * Called when a reply has arrived. {@code dueNanos} is when its request was due, and {@code error} is true if
+         * the reply is an error.
          */
         void answered(long dueNanos, boolean error) throws IOException;
     }
@@ -74,7 +74,7 @@ final class LoadConnection implements AutoCloseable {
         reader.read(read.flip(), error -> answers.answered(due.remove(), error));
     }
 
-    /** The due time of each request without a reply. */
+    /** Returns the due times of the requests that have no reply yet. */
     Collection<Long> unanswered() {
         return due;
     }

@@ -7,16 +7,19 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Appends at a fixed rate. Each append is sent when it is due, whether or not earlier ones have replies, and timed from
- * that moment. A stalled server is therefore charged for all requests that were due in the meantime (no coordinated
- * omission).
+ * Appends at a fixed rate. Each append is sent when it is due, whether or not earlier appends have replies, and is
+ * timed from that moment. A stalled server is therefore charged for all requests that were due in the meantime (no
+ * coordinated omission).
  *
- * <p>Uses one thread that never sleeps, because waking up would take longer than a good server's reply. Its own delay
- * is included in the times, and therefore reported. {@linkplain #warmUp Warm it up} first, or the times also include
- * Java's compilation.
+ * <p>Uses one thread that never sleeps, because waking up would take longer than a good server's reply. The thread's
+ * own delay is included in the times and reported separately. {@linkplain #warmUp Warm up} the client first; otherwise
+ * the times also include JIT compilation.
  */
 public final class OpenLoop {
-    /** Longer values would fill a connection's buffer for requests that the server does not accept immediately. */
+    /**
+     * Maximum length of a value. Longer values would fill a connection's buffer for requests that the server does not
+     * accept immediately.
+     */
     public static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private static final long TOO_LATE_MICROS = 5_000;
@@ -50,22 +53,22 @@ public final class OpenLoop {
     /**
      * The result.
      *
-     * @param late delay with which requests were sent, in microseconds: a delay of this program, not of the server
+     * @param late delay with which requests were sent, in microseconds; this program causes it, not the server
      * @param errors number of error replies
      * @param unanswered number of requests without a reply
      */
     public record Outcome(Timeline timeline, Histogram late, long errors, long unanswered) {
-        /** Whether this program was late so often that its times have little meaning for the server. */
+        /** Whether this program was late so often that its times say little about the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
         }
 
-        /** Latencies of all requests, in microseconds. */
+        /** Returns the latencies of all requests, in microseconds. */
         public Histogram all() {
             return timeline.waitsFrom(0);
         }
 
-        /** Latencies of the requests that were due in the first second. */
+        /** Returns the latencies of the requests that were due in the first second. */
         public Histogram first() {
             return timeline.seconds().get(0).waits();
         }
@@ -86,10 +89,10 @@ public final class OpenLoop {
     }
 
     /**
-     * Runs a similar plan on a server within this process that does nothing, so that later runs find the client
-     * compiled. Its result shows the cost of the client and the machine alone.
+     * Runs a similar plan on a server within this process that does nothing, so that the client's code is compiled
+     * before later runs. The result shows the cost of the client and the machine alone.
      *
-     * @throws IOException when that fails
+     * @throws IOException if the run fails
      */
     public static Outcome warmUp(Plan plan, Protocol protocol) throws IOException {
         int seconds = Math.min(WARM_UP_SECONDS, plan.seconds());

@@ -2,15 +2,15 @@ package io.caravan.bench.load;
 
 /** The protocol of a load: encodes appends and reads replies. Used by one thread at a time. */
 public interface Protocol {
-    /** An append of one value to a document in wire format; callers must not modify it. */
+    /** Returns an append of one value to a document, in wire format. Callers must not modify the array. */
     byte[] append(int document);
 
     /** Creates the reader of one connection's replies. */
     AnswerReader answers();
 
-    /** A byte that occurs exactly once in each append, by which {@link Echo} recognizes it. */
+    /** Returns a byte that occurs exactly once in each append, by which {@link Echo} recognizes the append. */
     byte mark();
 
-    /** The reply of a server that does nothing. */
+    /** Returns the reply that {@link Echo} sends. */
     byte[] answer();
 }

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * RPUSH over RESP. Several commands for one document may be sent together as one append, followed by a command whose
- * reply confirms their durability, such as {@code WAIT}.
+ * Appends with RPUSH over RESP. Several commands for one document may be sent together as one append, followed by a
+ * command whose reply confirms their durability, such as {@code WAIT}.
  */
 public final class RespAppends implements Protocol {
     private static final byte MARK = '*';
@@ -19,7 +19,7 @@ public final class RespAppends implements Protocol {
     private final int lines;
 
     /**
-     * Appends values of one length, each with a command of its own.
+     * Creates appends of values of one length, each with its own command.
      *
      * @param valueBytes length of the values
      */
@@ -28,10 +28,10 @@ public final class RespAppends implements Protocol {
     }
 
     /**
-     * Appends one value repeatedly.
+     * Creates appends that all have the same value.
      *
      * @param together number of commands that are sent together as one append
-     * @param confirmation words of a command after them, which must not reply with 0; empty for none
+     * @param confirmation words of a command that follows them and must not reply with 0; empty for no such command
      */
     public RespAppends(byte[] value, int together, List<String> confirmation) {
         byte[] head = ("\r\n$" + value.length + "\r\n").getBytes(StandardCharsets.US_ASCII);

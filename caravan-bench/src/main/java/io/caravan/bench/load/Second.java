@@ -5,9 +5,10 @@ import org.HdrHistogram.Histogram;
 /**
  * One second of a load.
  *
- * <p>Requests and replies count in the second in which they were sent or received. A request that never gets a reply
- * counts as a failure of the second in which it was due. Latencies are those of all requests due in this second, even
- * if the reply arrived later; a request without a reply has waited until the load gave up.
+ * <p>A request counts in the second in which it was sent, and a reply in the second in which it was received. A request
+ * that never gets a reply counts as a failure of the second in which it was due. The latencies are those of all
+ * requests due in this second, even if the reply arrived later. The latency of a request without a reply is the time
+ * until the load gave up.
  */
 public final class Second {
     private static final int DIGITS = 3;

@@ -21,7 +21,7 @@ public final class Timeline {
         }
     }
 
-    /** The time at which the first request was due. */
+    /** Returns the time at which the first request was due. */
     long startNanos() {
         return startNanos;
     }
@@ -45,17 +45,20 @@ public final class Timeline {
         return index < seconds.size() ? seconds.get((int) index) : afterEnd;
     }
 
-    /** The seconds in which requests were due. */
+    /** Returns the seconds in which requests were due. */
     public List<Second> seconds() {
         return seconds;
     }
 
-    /** Everything after the last of them; nothing was due in it. */
+    /** Returns the counts after the last second of the load, when no request was due. */
     public Second afterEnd() {
         return afterEnd;
     }
 
-    /** Latencies of all requests that were due in the given second, counted from 0, or later; in microseconds. */
+    /**
+     * Returns the latencies, in microseconds, of all requests that were due in or after the given second, counted from
+     * 0.
+     */
     public Histogram waitsFrom(int second) {
         Histogram waits = new Histogram(DIGITS);
         seconds.subList(second, seconds.size()).forEach(each -> waits.add(each.waits()));

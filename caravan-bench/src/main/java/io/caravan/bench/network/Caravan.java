@@ -11,19 +11,20 @@ import org.jspecify.annotations.Nullable;
  * The server under test: the {@code serve} command with default settings, but without an archive, because its peers
  * have none.
  *
- * @param flags JVM flags; with any, it runs from this program's own class path instead of by its launcher
+ * @param flags JVM flags; if there are any, the server runs from this program's own class path, not through its
+ *     launcher
  */
 public record Caravan(List<String> flags) implements Subject {
     public static final String NAME = "Caravan";
 
     /**
-     * A system property: the path of {@code scripts/caravan}, whose archives of classes and profiles affect the
-     * results.
+     * The system property that contains the path of {@code scripts/caravan}. The script's archives of classes and
+     * profiles affect the results.
      */
     private static final String LAUNCHER = "caravan.launcher";
 
     /**
-     * Returns the server as {@code scripts/caravan serve} runs it; without that script, as in tests, from the class
+     * Returns the server as {@code scripts/caravan serve} runs it or, without that script (as in tests), from the class
      * path.
      */
     public static Caravan asDelivered() {
@@ -60,13 +61,13 @@ public record Caravan(List<String> flags) implements Subject {
         return command(serve);
     }
 
-    /** The command that runs this program's command line with these arguments. */
+    /** Returns the command that runs Caravan's command line with these arguments. */
     public List<String> command(List<String> serve) {
         String launcher = System.getProperty(LAUNCHER);
         if (launcher == null || !flags.isEmpty()) {
             return ChildJvm.command(flags, ServerProcess.MAIN, serve);
         }
-        // The options in the environment are this program's, not the server's.
+        // CARAVAN_JAVA_OPTS in the environment contains options for this program, not for the server.
         List<String> command = new ArrayList<>(List.of("env", "-u", "CARAVAN_JAVA_OPTS", launcher));
         command.addAll(serve);
         return command;

@@ -9,12 +9,12 @@ import java.time.Duration;
 record CpuTimes(long serverNanos, long clientNanos) {
     private static final double MICROS_PER_NANO = 1e-3;
 
-    /** The times since an earlier moment. */
+    /** Returns the times since an earlier moment. */
     CpuTimes since(CpuTimes before) {
         return new CpuTimes(serverNanos - before.serverNanos, clientNanos - before.clientNanos);
     }
 
-    /** The times so far. */
+    /** Returns the times so far. */
     static CpuTimes now(RunningServer server) throws IOException {
         long client = ProcessHandle.current()
                 .info()
@@ -24,7 +24,7 @@ record CpuTimes(long serverNanos, long clientNanos) {
         return new CpuTimes(server.cpuTime().toNanos(), client);
     }
 
-    /** Adds the cost of one request for each of them. */
+    /** Adds the server's and the client's processor time per request to a measurement. */
     void addTo(Measurement measurement, long requests) {
         measurement
                 .with(Figure.SERVER_CPU_MICROS, serverNanos * MICROS_PER_NANO / requests)

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** Appends over HTTP by connections with one or sixteen outstanding requests each. */
+/** Measures appends over HTTP on connections with one or sixteen outstanding requests each. */
 final class HttpRates implements Measure {
     private static final int CONNECTIONS = 64;
     private static final int FEW_STREAMS = 64;
@@ -31,7 +31,7 @@ final class HttpRates implements Measure {
         length = Duration.ofMillis(quick ? 2_000 : 5_000);
     }
 
-    /** The shape of the load. */
+    /** The parameters of one load. */
     private record Load(String workload, int streams, int depth) {}
 
     private static final List<Load> LOADS = List.of(

@@ -21,7 +21,7 @@ enum Part {
     /**
      * Creates the measure.
      *
-     * @param quick whether it only has to show that it works, but not how fast it is
+     * @param quick whether the measure only has to show that it works
      * @param alone whether Caravan is measured without its peers
      */
     Measure measure(boolean quick, boolean alone) {

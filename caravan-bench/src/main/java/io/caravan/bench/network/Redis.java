@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis from the PATH.
+ * A Redis server found on the PATH.
  *
- * @param options in addition to those for address and directory
+ * @param options options in addition to those for the address and the directory
  */
 public record Redis(String name, String durability, List<String> options) implements Subject {
     private static final String PROGRAM = "redis-server";
 
-    /** The most durable setting. */
+    /** Returns Redis with its most durable setting. */
     public static Redis forced() {
         return new Redis(
                 "Redis, appendfsync always",
@@ -22,7 +22,7 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
     }
 
-    /** The default of append-only files: a power failure may lose the last second. */
+    /** Returns Redis with the default for append-only files, with which a power failure may lose the last second. */
     public static Redis everySecond() {
         return new Redis(
                 "Redis, appendfsync everysec",
@@ -30,7 +30,7 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "everysec"));
     }
 
-    /** The cost of replies without any durability. */
+    /** Returns Redis without any durability, which shows the cost of the replies alone. */
     static Redis inMemory() {
         return new Redis(
                 "Redis, no persistence", "none: lost with the process", List.of("--save", "", "--appendonly", "no"));

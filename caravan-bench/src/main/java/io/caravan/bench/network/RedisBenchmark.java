@@ -25,7 +25,7 @@ final class RedisBenchmark {
 
     private static final Duration PATIENCE = Duration.ofSeconds(180);
     private static final int VALUE_BYTES = 200;
-    /** The second column: the first is the command. */
+    /** Matches the second column, the rate. The first column is the command. */
     private static final Pattern RATE = Pattern.compile("^\"rpush [^\"]*\",\"([0-9.]+)\"", Pattern.MULTILINE);
 
     private final Path directory;
@@ -46,7 +46,7 @@ final class RedisBenchmark {
         this.directory = directory;
     }
 
-    /** Returns a message when the program is not on the PATH; null when it is. */
+    /** Returns a message if the program is not on the PATH, or null if it is. */
     static @Nullable String missing() {
         return Executables.missing(PROGRAM);
     }

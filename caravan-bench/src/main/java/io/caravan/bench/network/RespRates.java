@@ -9,12 +9,12 @@ import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.List;
 
-/** Requests a second over RESP at several pipelining depths, and the server's processor time for each. */
+/** Measures the requests per second over RESP and the server's processor time, at several pipelining depths. */
 final class RespRates implements Measure {
     private static final String WORKLOAD = "RPUSH";
     private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.forced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
-    /** Number of requests at each depth; takes a few seconds each. */
+    /** Number of requests at each depth. Each number takes a few seconds. */
     private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
 
     private static final int WARM_UP_DEPTH = 16;
@@ -52,7 +52,7 @@ final class RespRates implements Measure {
         }
     }
 
-    /** Loads one server. */
+    /** Measures one server under load. */
     static Measurement measure(RedisBenchmark benchmark, RunningServer server, int depth, int count)
             throws IOException {
         long cpuNanos = server.cpuTime().toNanos();

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** A fresh server in its own process, with a directory that is deleted on close. */
+/** A fresh server in its own process, with a directory that is deleted when the server is closed. */
 public final class RunningServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
@@ -58,7 +58,8 @@ public final class RunningServer implements AutoCloseable {
     }
 
     /**
-     * Starts a system, runs the task and stops the system; when it cannot run here, the results contain the reason.
+     * Starts a system, runs the task, and stops the system. If the system cannot run here, adds the reason to the
+     * results.
      *
      * @param alone whether Caravan is measured without its peers
      */
@@ -98,12 +99,12 @@ public final class RunningServer implements AutoCloseable {
         return new InetSocketAddress(Ports.HOST, ports.http());
     }
 
-    /** Time from the start of the process until the server was ready, to within 5 ms. */
+    /** Returns the time from the start of the process until the server was ready, to within 5 ms. */
     public Duration startTime() {
         return startTime;
     }
 
-    /** Processor time that the server has used, in steps of 10 ms. */
+    /** Returns the processor time that the server has used, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.cpuTime();
     }

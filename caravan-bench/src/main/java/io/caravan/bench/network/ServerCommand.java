@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench server}: measures the server from its clients' side, compared with its peers. */
+/** {@code scripts/bench server}: measures the server from the client side, compared with its peers. */
 @Command(
         name = "server",
         mixinStandardHelpOptions = true,

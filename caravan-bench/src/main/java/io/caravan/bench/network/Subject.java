@@ -10,22 +10,23 @@ public interface Subject {
     /** The name in a table. */
     String name();
 
-    /** The guarantee of a write when its reply arrives. */
+    /** Returns the guarantee that a write has when its reply arrives. */
     String durability();
 
     /**
-     * The reason why it cannot run here; null when it can. May search for programs, and install those that it needs.
+     * Returns the reason why the server cannot run here, or null if it can. May search for programs, and install those
+     * that the server needs.
      */
     @Nullable
     String missing() throws IOException;
 
     /**
-     * The command that runs the server until it is killed.
+     * Returns the command that runs the server until it is killed.
      *
      * @param data an existing, empty directory
      */
     List<String> command(Path data, Ports ports) throws IOException;
 
-    /** The output that shows that it is ready; an open port alone does not. */
+    /** Returns the output that shows that the server is ready. An open port alone does not show that. */
     String announcement();
 }

@@ -1,6 +1,6 @@
 /**
- * Measures servers from their clients' side: Caravan's, in its own process and with the options that users get,
- * compared with its peers.
+ * Measures servers from the client side: Caravan, running in its own process with the options that users get, compared
+ * with its peers.
  *
  * <p>{@link io.caravan.bench.network.ServerCommand} runs the parts that {@link io.caravan.bench.network.Part} names,
  * each several times. A part starts the systems to compare ({@link io.caravan.bench.network.Subject}) one after

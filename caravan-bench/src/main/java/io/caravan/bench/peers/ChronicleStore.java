@@ -13,18 +13,18 @@ import net.openhft.chronicle.queue.rollcycles.LargeRollCycles;
 import net.openhft.chronicle.wire.DocumentContext;
 
 /**
- * One Chronicle Queue, with an excerpt for each entry: the id and the value.
+ * A Chronicle Queue with one excerpt for each entry, which contains the id and the value.
  *
- * <p>It has no lists, so a read scans the entire queue in order and skips the entries of other documents. Its roll
- * cycle indexes sparsely and never ends within a measurement. Its blocks have 64 MiB. It runs without a pretoucher,
- * which would be another thread on the same cores. When synced, each commit is {@code sync()} in mode SYNC: an msync of
- * everything appended that waits.
+ * <p>The queue has no lists, so a read scans the entire queue in order and skips the entries of other documents. Its
+ * roll cycle indexes sparsely and never ends within a measurement. Its block size is 64 MiB. It runs without a
+ * pretoucher, which would be another thread on the same cores. When synced, each commit calls {@code sync()} in mode
+ * SYNC: an msync that waits for everything appended.
  */
 final class ChronicleStore implements PeerStore {
     private static final int BLOCK_BYTES = 64 << 20;
 
     static {
-        // Otherwise it announces its start on the terminal and over the network.
+        // Without these properties, Chronicle Queue announces its start on the terminal and over the network.
         System.setProperty("chronicle.announcer.disable", "true");
         System.setProperty("chronicle.analytics.disable", "true");
     }
@@ -42,7 +42,7 @@ final class ChronicleStore implements PeerStore {
                 .syncMode(synced ? SyncMode.SYNC : SyncMode.NONE)
                 .build();
         appender = queue.createAppender();
-        // The opening thread hands it to the appending one; they never use it at the same time.
+        // The opening thread hands the appender to the appending thread. They never use it at the same time.
         appender.singleThreadedCheckDisabled(true);
     }
 

@@ -1,8 +1,8 @@
 package io.caravan.bench.peers;
 
 /**
- * Keys of entries: the document in the upper half, and in the lower half a number that increases with every entry of
- * the store.
+ * The keys of entries. The upper half of a key is the document; the lower half is a number that increases with every
+ * entry of the store.
  */
 final class EntryKeys {
     private static final int NUMBER_BITS = 32;
@@ -14,7 +14,7 @@ final class EntryKeys {
         return id << NUMBER_BITS | number & NUMBER_MASK;
     }
 
-    /** The lower bound of a list's keys; all its keys are below the bound of the next list. */
+    /** Returns the lower bound of a list's keys. All keys of the list are below the lower bound of the next list. */
     static long first(long id) {
         return of(id, 0);
     }

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A thread in front of a store that lets many writers share a commit: it takes all waiting requests, appends them,
- * commits once, and notifies their writers, while the next batch gathers. A writer waits for its future.
+ * A thread in front of a store, with which many writers share a commit. The thread takes all waiting requests, appends
+ * their values, commits once, and notifies the writers, while the next batch gathers. A writer waits for its future.
  *
- * <p>A failed commit fails all its writers. Closing completes earlier requests, and leaves the store open.
+ * <p>A failed commit fails all its requests. Closing completes earlier requests, and leaves the store open.
  */
 public final class GroupCommit implements AutoCloseable {
     private static final Request END = new Request(0, new byte[0]);
@@ -30,7 +30,7 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** Starts the thread, which from now on must be the only one that appends to the store. */
+    /** Starts the thread. From now on, only this thread may append to the store. */
     public GroupCommit(PeerStore store) {
         this.store = store;
         thread.start();

@@ -13,11 +13,11 @@ import org.lmdbjava.GetOp;
 import org.lmdbjava.Txn;
 
 /**
- * LMDB with a key for each entry, written through its memory map ({@code MDB_WRITEMAP}), its fastest mode.
+ * LMDB with a key for each entry, written through its memory map ({@code MDB_WRITEMAP}), which is its fastest mode.
  *
  * <p>A batch is one write transaction. When synced, its commit waits for the disk; otherwise {@code MDB_NOSYNC} is set.
- * The map has 8 GiB, in a file that occupies only the pages in use. A reader keeps one read transaction and renews it
- * for every list.
+ * The map is 8 GiB large, but its file occupies only the pages in use. A reader keeps one read transaction and renews
+ * it for every list.
  */
 final class LmdbStore implements PeerStore {
     private static final long MAP_BYTES = 8L << 30;

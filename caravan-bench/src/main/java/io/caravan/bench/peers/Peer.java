@@ -40,14 +40,14 @@ public enum Peer {
         return title;
     }
 
-    /** The library's name and version, from its file name. */
+    /** Returns the name and version of the library, from the name of its file. */
     public String version() {
         CodeSource source = library.getProtectionDomain().getCodeSource();
         String file = source == null ? library.getName() : source.getLocation().getPath();
         return file.substring(file.lastIndexOf('/') + 1).replaceFirst("\\.jar$", "");
     }
 
-    /** Whether it can find a list by its id; otherwise it has to scan everything ever appended. */
+    /** Whether the store can find a list by its id. Otherwise a read has to scan everything ever appended. */
     public boolean findsLists() {
         return this != CHRONICLE;
     }

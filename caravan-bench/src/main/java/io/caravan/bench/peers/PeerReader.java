@@ -10,10 +10,10 @@ public interface PeerReader extends AutoCloseable {
         void value(ByteBuffer value);
     }
 
-    /** Passes on the values of a list, oldest first. */
+    /** Passes the values of a list to {@code sink}, oldest first. */
     void read(long id, Sink sink) throws IOException;
 
-    /** Passes on the values of all lists with ids below a bound, in the cheapest order. */
+    /** Passes the values of all lists whose ids are below {@code ids} to {@code sink}, in the cheapest order. */
     default void readAll(long ids, Sink sink) throws IOException {
         for (long id = 0; id < ids; id++) {
             read(id, sink);

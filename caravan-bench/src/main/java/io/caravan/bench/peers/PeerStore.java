@@ -7,10 +7,10 @@ import java.io.IOException;
  * 2<sup>31</sup> - 1.
  */
 public interface PeerStore extends AutoCloseable {
-    /** Appends a value to a list. It may stay in memory until {@link #commit}. */
+    /** Appends a value to a list. The value may stay in memory until {@link #commit}. */
     void append(long id, byte[] value) throws IOException;
 
-    /** Ends a batch: its values become readable, and are fsynced if the store was opened as synced. */
+    /** Ends a batch. Its values become readable and, if the store was opened as synced, are fsynced. */
     void commit() throws IOException;
 
     /** Creates a reader of committed values, for one thread. */

@@ -18,9 +18,10 @@ import org.rocksdb.WriteOptions;
 /**
  * RocksDB with its write-ahead log and a key for each entry.
  *
- * <p>Log files are recycled, so that a sync need not write a file's length. There is no compression, because the values
- * do not compress. The block cache holds 512 MiB. In batches, a commit is one write of everything appended, which is
- * synced if requested. With single puts, each append is an unsynced write, and a commit syncs the log.
+ * <p>Log files are recycled, so that a sync does not have to write the length of a file. Compression is off, because
+ * the values are incompressible. The block cache holds 512 MiB. In batches, a commit is one write of everything
+ * appended, which is synced if requested. With single puts, each append is an unsynced write, and a commit syncs the
+ * log.
  */
 final class RocksStore implements PeerStore {
     private static final long CACHE_BYTES = 512L << 20;

@@ -13,11 +13,11 @@ import org.sqlite.SQLiteConfig.JournalMode;
 import org.sqlite.SQLiteConfig.SynchronousMode;
 
 /**
- * SQLite through JDBC in WAL mode, with a row for each entry, whose integer key is the table's rowid.
+ * SQLite through JDBC in WAL mode, with one row for each entry. The integer key of an entry is the table's rowid.
  *
- * <p>A batch is one transaction of a prepared insert. When synced, {@code synchronous=FULL}: a commit waits for the
- * disk; otherwise {@code OFF}. The log is checkpointed after 10,000 pages instead of 1,000, the cache holds 256 MiB,
- * and reads use a memory map. Each reader has its own connection.
+ * <p>A batch is one transaction of a prepared insert. When synced, {@code synchronous} is {@code FULL}, so that a
+ * commit waits for the disk; otherwise it is {@code OFF}. The log is checkpointed after 10,000 pages instead of 1,000,
+ * the cache holds 256 MiB, and reads use a memory map. Each reader has its own connection.
  */
 final class SqliteStore implements PeerStore {
     private static final int CHECKPOINT_PAGES = 10_000;

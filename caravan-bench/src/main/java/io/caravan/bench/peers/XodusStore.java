@@ -15,7 +15,7 @@ import jetbrains.exodus.env.Transaction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Xodus environment with a key for each entry, in a store without duplicates.
+ * A Xodus environment with a key for each entry, in a Xodus store without duplicates.
  *
  * <p>A batch is one exclusive transaction. When synced, its log writes are durable ({@code setLogDurableWrite}).
  * Statistics and management beans are off. A reader uses one read-only transaction for each list.

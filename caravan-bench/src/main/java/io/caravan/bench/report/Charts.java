@@ -18,16 +18,16 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * Charts in a common style. A system has the same color in all of them; the colors are the palette of Okabe and Ito,
- * which is safe for color-blind readers.
+ * Creates charts in a common style. A system has the same color in all charts. The colors are the palette of Okabe and
+ * Ito, which is safe for color-blind readers.
  */
 public final class Charts {
-    /** The limit of the hardware, drawn as a dashed line. */
+    /** The name of a hardware limit, which is drawn as a dashed line. */
     public static final String MACHINE = "the machine";
 
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
-    /** Never in powers of ten, the default of a logarithmic axis. */
+    /** The number format. The default of a logarithmic axis would be powers of ten. */
     private static final String NUMBERS = "#,##0.####";
 
     private static final Color GRID = new Color(0xDDDDDD);
@@ -35,7 +35,7 @@ public final class Charts {
     private static final BasicStroke DASHED =
             new BasicStroke(2.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {9, 7}, 0);
     private static final String CARAVAN = "Caravan";
-    /** The first is Caravan itself, the others are variants of it. */
+    /** The colors of Caravan: the first color is for Caravan itself, the others are for its variants. */
     private static final List<Color> BLUES = List.of(
             new Color(0x0072B2),
             new Color(0x003A5C),
@@ -119,7 +119,7 @@ public final class Charts {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line; omits points that are NaN, and a line without points. */
+    /** Adds a line. Omits points whose value is NaN, and a line that has no other points. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {
@@ -132,7 +132,7 @@ public final class Charts {
         series.setMarker(system.startsWith(MACHINE) ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
     }
 
-    /** Adds a system's bars, one for each of the chart's categories; omits those that are NaN. */
+    /** Adds a system's bars, one for each category of the chart. Omits bars whose value is NaN. */
     public static void add(CategoryChart chart, String system, List<String> categories, List<Double> values) {
         List<Double> bars =
                 values.stream().map(value -> value.isNaN() ? 0 : value).toList();
@@ -159,7 +159,7 @@ public final class Charts {
         };
     }
 
-    /** Returns the system's own color, or the next of a family's. */
+    /** Returns the color of the system or, if it has none yet, assigns the next color of its family. */
     private static synchronized Color color(String system, String family, List<Color> colors) {
         Color known = COLORS.get(system);
         if (known != null) {

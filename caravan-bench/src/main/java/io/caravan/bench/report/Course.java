@@ -14,8 +14,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The options for the number of runs of a benchmark, its directory, and the output of its results: a mixin for its
- * command.
+ * The options of a benchmark: the number of runs, the directory, and the output of the results. A picocli mixin for the
+ * benchmark's command.
  */
 public final class Course {
     private static final int RUNS = 5;
@@ -86,7 +86,7 @@ public final class Course {
         return report;
     }
 
-    /** Refuses the command's arguments with this message unless the condition holds. */
+    /** Rejects the command's arguments with this message unless the condition holds. */
     public void check(boolean holds, String message) {
         if (!holds && command != null) {
             throw new ParameterException(command.commandLine(), message);

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.HdrHistogram.Histogram;
 
-/** The lower bound of a durable append: one write and fsync of a block in a preallocated file. */
+/** Measures the minimum time of a durable append: one write and fsync of a block in a preallocated file. */
 public final class ForceProbe implements AutoCloseable {
     /** The smallest unit that a disk writes. */
     public static final int SMALL_BLOCK_BYTES = 4096;

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, waking a
- * thread.
+ * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, and waking
+ * a thread.
  */
 public final class MachineLimits implements Measure {
     private static final String BY_HAND = "by hand";
@@ -19,7 +19,7 @@ public final class MachineLimits implements Measure {
     /** Time limit for each block size. */
     private static final long FORCES_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    /** Fsyncs of blocks of one size. Their count is limited, because the file has to be written in advance. */
+    /** Fsyncs of blocks of one size. Their number is limited, because the file has to be written in advance. */
     private record Forces(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB
@@ -41,7 +41,7 @@ public final class MachineLimits implements Measure {
     private final Results results = new Results();
     private final boolean quick;
 
-    /** Creates the measure; a quick one shows that it works, but not how fast the machine is. */
+    /** Creates the measure. A quick measure only shows that it works. */
     public MachineLimits(boolean quick) {
         this.quick = quick;
     }

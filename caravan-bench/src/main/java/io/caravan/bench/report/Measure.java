@@ -8,10 +8,10 @@ public interface Measure {
     /** Measures every system once. */
     void run(Turn turn) throws IOException, InterruptedException;
 
-    /** The tables of the results so far. */
+    /** Returns the table of the results so far. */
     Table table();
 
-    /** The pictures of the results so far. */
+    /** Returns the pictures of the results so far. */
     default List<Picture> pictures() {
         return List.of();
     }

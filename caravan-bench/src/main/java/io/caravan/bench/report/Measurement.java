@@ -71,7 +71,7 @@ public final class Measurement {
     /**
      * Adds the usual percentiles of a distribution.
      *
-     * @param unit of the recorded values
+     * @param unit the unit of the recorded values
      */
     public Measurement latencies(Histogram times, TimeUnit unit) {
         double perMilli = NANOS_PER_MILLI / unit.toNanos(1);

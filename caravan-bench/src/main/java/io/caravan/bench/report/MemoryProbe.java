@@ -10,7 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The lower bounds of copying memory and of writing into a mapped file. */
+/** Measures the minimum costs of copying memory and of writing to a mapped file. */
 final class MemoryProbe {
     private static final int PAGE_BYTES = 4096;
     private static final int WRITE_BYTES = 64 << 10;
@@ -22,9 +22,9 @@ final class MemoryProbe {
     private MemoryProbe() {}
 
     /**
-     * Copies memory that has been touched before.
+     * Measures copying memory that has been touched before.
      *
-     * @param bytes size of a copy; larger than the caches, so that it measures memory
+     * @param bytes size of a copy, which must exceed the processor's caches so that the copy measures memory
      */
     static Measurement copy(int bytes, int copies) {
         ByteBuffer from = ByteBuffer.allocateDirect(bytes);
@@ -39,8 +39,8 @@ final class MemoryProbe {
     }
 
     /**
-     * Fills a new file block by block without an fsync: the operating system has to allocate memory for it. On a
-     * virtual machine whose host reclaims free memory, that can be much slower than the copy itself.
+     * Fills a new file block by block without an fsync, for which the operating system has to allocate memory. On a
+     * virtual machine whose host reclaims free memory, this can be much slower than the copy itself.
      */
     static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
         Path path = directory.resolve("memory-probe");

@@ -14,7 +14,7 @@ import org.knowm.xchart.internal.chartpart.Chart;
  *
  * @param name name of its files, in lower case with hyphens
  * @param title title above it
- * @param caption instructions for reading it, in one or two sentences without markup
+ * @param caption how to read the picture, in one or two sentences without markup
  */
 public record Picture(String name, String title, String caption, Chart<?, ?> chart) {
 

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Results as tables for people and as JSON for programs. */
+/** Presents results as tables for people and as JSON for programs. */
 public final class Report {
     private final String name;
     private final Map<String, String> facts;
@@ -23,8 +23,8 @@ public final class Report {
     /**
      * Creates a report of the results so far.
      *
-     * @param name of the files
-     * @param facts about the machine
+     * @param name the name of the files
+     * @param facts facts about the machine
      * @param measures the source of the tables and pictures
      */
     public Report(String name, Map<String, String> facts, List<Measure> measures) {
@@ -36,7 +36,10 @@ public final class Report {
                 .toList();
     }
 
-    /** Writes a {@code .md} and a {@code .json}, and the pictures as {@code .png} and {@code .svg}. */
+    /**
+     * Writes the report as a {@code .md} and a {@code .json} file, and the pictures as {@code .png} and {@code .svg}
+     * files.
+     */
     public void writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
         for (Picture picture : pictures) {
@@ -64,7 +67,7 @@ public final class Report {
         return text.toString();
     }
 
-    /** Markdown that is also readable as plain text. */
+    /** Returns the report as Markdown that is also readable as plain text. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * One page with all results in a directory: each suite's pictures, tables and machine. It is self-contained and needs
- * no network.
+ * A page with all results in a directory: the pictures, the tables, and the machine of each suite. The page is
+ * self-contained and needs no network.
  */
 public final class ReportPage {
     private static final String JSON = ".json";
@@ -89,7 +89,7 @@ public final class ReportPage {
     }
 
     private void addPicture(JsonNode picture) throws IOException {
-        // A tenth of the size of the SVG, in which each dash of a grid is a path.
+        // The PNG is a tenth of the size of the SVG, in which each dash of a grid line is a path.
         byte[] png = Files.readAllBytes(directory.resolve(picture.path("file").asText() + ".png"));
         html.append("<figure><img alt=\"").append(escaped(picture.path("title").asText()));
         html.append("\" src=\"data:image/png;base64,")

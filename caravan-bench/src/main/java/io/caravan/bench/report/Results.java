@@ -13,7 +13,7 @@ public final class Results {
      *
      * @param workload the work done
      * @param system the system that did it
-     * @param durability guarantee of a write when it was counted
+     * @param durability the guarantee that a write had when it was counted
      */
     public record Row(String workload, String system, String durability) {}
 
@@ -34,7 +34,7 @@ public final class Results {
         rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
     }
 
-    /** Adds a row without numbers that gives the reason in place of the durability. */
+    /** Adds a row without numbers, with the reason in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
     }
@@ -43,7 +43,7 @@ public final class Results {
         return rows.keySet();
     }
 
-    /** The measured values of a row. */
+    /** Returns the measured values of a row. */
     public Map<Figure, Spread> spreads(Row row) {
         Map<Figure, List<Double>> runs = new LinkedHashMap<>();
         for (Measurement run : rows.getOrDefault(row, List.of())) {
@@ -56,13 +56,13 @@ public final class Results {
         return spreads;
     }
 
-    /** The median of a measured quantity of a row; NaN when it was not measured. */
+    /** Returns the median of a measured quantity in a row, or NaN if it was not measured. */
     public double median(Row row, Figure figure) {
         Spread spread = spreads(row).get(figure);
         return spread == null ? Double.NaN : spread.median();
     }
 
-    /** The measured quantities that occur in any row, in the order of their first appearance. */
+    /** Returns the measured quantities that occur in any row, in the order of their first appearance. */
     public List<Figure> figures() {
         return rows.values().stream()
                 .flatMap(List::stream)

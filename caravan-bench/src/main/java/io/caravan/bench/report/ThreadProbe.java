@@ -4,7 +4,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The costs of reading the clock and of waking another thread. */
+/** Measures the costs of reading the clock and of waking another thread. */
 final class ThreadProbe {
     private static final int DIGITS = 3;
     private static final long FALLING_ASLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -43,8 +43,8 @@ final class ThreadProbe {
     }
 
     /**
-     * Waits until a thread sleeps. A thread reports that it is waiting shortly before it really sleeps, so this allows
-     * for that.
+     * Waits until a thread sleeps. A thread reports that it is waiting shortly before it really sleeps, so this method
+     * then waits a little longer.
      */
     private static void awaitSleep(Thread sleeper) {
         while (sleeper.isAlive() && sleeper.getState() != Thread.State.WAITING) {

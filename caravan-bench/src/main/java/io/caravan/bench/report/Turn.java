@@ -9,12 +9,15 @@ import java.util.List;
  * One run of all parts of a benchmark.
  *
  * @param work directory on the disk to measure
- * @param number of the run, from 1
- * @param title of the run, for people
+ * @param number number of the run, counted from 1
+ * @param title title of the run, for people
  */
 public record Turn(Path work, int number, String title) {
 
-    /** Rotates the order from run to run, so that each goes first once: a machine's speed may drift during the runs. */
+    /**
+     * Rotates the order from run to run, so that each item is first in one run: a machine's speed may drift during the
+     * runs.
+     */
     public <T> List<T> inTurn(List<T> all) {
         List<T> rotated = new ArrayList<>(all);
         Collections.rotate(rotated, 1 - number);

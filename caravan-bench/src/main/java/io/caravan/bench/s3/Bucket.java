@@ -29,7 +29,7 @@ public final class Bucket implements AutoCloseable {
         client = client(endpoint).build();
     }
 
-    /** The client settings that our servers require. */
+    /** Returns a client builder with the settings that these servers require. */
     public static S3AsyncClientBuilder client(URI endpoint) {
         return S3AsyncClient.builder()
                 .endpointOverride(endpoint)
@@ -51,7 +51,7 @@ public final class Bucket implements AutoCloseable {
         await("create the bucket", client.createBucket(request -> request.bucket(name)));
     }
 
-    /** All keys with this prefix. */
+    /** Returns all keys with this prefix. */
     public List<String> keys(String prefix) throws IOException {
         List<String> keys = new ArrayList<>();
         await(
@@ -63,7 +63,7 @@ public final class Bucket implements AutoCloseable {
         return keys;
     }
 
-    /** The total size of all objects with this key prefix. */
+    /** Returns the total size of all objects whose keys have this prefix. */
     public long bytes(String prefix) throws IOException {
         AtomicLong bytes = new AtomicLong();
         await(
@@ -74,7 +74,7 @@ public final class Bucket implements AutoCloseable {
         return bytes.get();
     }
 
-    /** Reads a complete object; null when it does not exist. */
+    /** Reads a complete object. Returns null if the object does not exist. */
     public byte @Nullable [] get(String key) throws IOException {
         try {
             return await(
@@ -91,7 +91,7 @@ public final class Bucket implements AutoCloseable {
         }
     }
 
-    /** Puts an object, replacing an existing one. */
+    /** Puts an object, and overwrites any existing object with this key. */
     public void put(String key, byte[] content) throws IOException {
         await(
                 "put " + key,

@@ -95,8 +95,8 @@ public final class S3Process implements AutoCloseable {
     }
 
     /**
-     * Sends SIGKILL, and waits until the process has ended. Its output stays, as do its objects if it {@linkplain
-     * S3Software#keepsObjects() keeps} them.
+     * Sends SIGKILL, and waits until the process has ended. Its output is kept, and so are its objects if the server
+     * {@linkplain S3Software#keepsObjects() keeps} them.
      */
     public void kill() throws IOException {
         process.kill();
@@ -109,12 +109,12 @@ public final class S3Process implements AutoCloseable {
         awaitAnswer();
     }
 
-    /** Sends SIGSTOP: suspends the server, with its connections open, until {@link #resume()}. */
+    /** Sends SIGSTOP, which suspends the server with its connections open until {@link #resume()}. */
     public void pause() throws IOException {
         process.pause();
     }
 
-    /** Sends SIGCONT. */
+    /** Sends SIGCONT, which resumes the server. */
     public void resume() throws IOException {
         process.resume();
     }

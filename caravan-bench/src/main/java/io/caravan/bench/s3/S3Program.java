@@ -9,31 +9,31 @@ import org.jspecify.annotations.Nullable;
 /** Installs and starts an S3 server. */
 public interface S3Program {
     /**
-     * Installs the program if necessary, which may take minutes and need a network.
+     * Installs the program if necessary, which may take minutes and require a network.
      *
-     * @return the reason why it cannot run here; null when it can
+     * @return the reason why the program cannot run here, or null if it can
      */
     default @Nullable String install() throws IOException {
         return null;
     }
 
     /**
-     * The command that runs the server on the loopback address until it is killed.
+     * Returns the command that runs the server on the loopback address until it is killed.
      *
      * @param data an existing directory for its objects
      */
     List<String> command(Path data, int port);
 
-    /** Environment variables in addition to those of this program. */
+    /** Returns the environment variables in addition to those of this program. */
     default Map<String, String> environment() {
         return Map.of();
     }
 
-    /** Whether its objects survive its process. */
+    /** Whether the server's objects survive the end of its process. */
     default boolean keepsObjects() {
         return true;
     }
 
-    /** Removes leftovers of a kill that the server would list as objects. */
+    /** Removes files that a killed server has left behind and would list as objects. */
     default void tidy(Path data) throws IOException {}
 }

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** s3proxy over a directory, from this program's own class path. */
+/** Runs s3proxy from this program's own class path, with a directory as its storage. */
 final class S3ProxyProgram implements S3Program {
     /**
-     * It writes to a file named after the key plus this suffix and renames it; after a kill, it lists the leftover file
-     * as an object.
+     * The names of leftover files. s3proxy writes to a file named after the key plus this suffix, and then renames the
+     * file. After a kill, it lists the leftover file as an object.
      */
     private static final Pattern HALF_PUT =
             Pattern.compile(".*-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");

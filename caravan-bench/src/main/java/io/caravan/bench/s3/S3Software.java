@@ -17,12 +17,12 @@ public enum S3Software {
         this.program = program;
     }
 
-    /** The program that installs and starts it. */
+    /** Returns the program that installs and starts the server. */
     public S3Program program() {
         return program;
     }
 
-    /** The name on the command line. */
+    /** Returns the name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code scripts/with-s3}: runs a command with an S3 server started for it. */
+/** {@code scripts/with-s3}: starts an S3 server and runs a command with it. */
 @Command(
         name = "with-s3",
         mixinStandardHelpOptions = true,

@@ -5,7 +5,7 @@ import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.report.Figure;
 import java.util.List;
 
-/** The published numbers of the posts, and the work on Caravan that each is compared with. */
+/** The published numbers of the posts, and the work on Caravan with which each number is compared. */
 final class Posts {
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);
@@ -23,26 +23,26 @@ final class Posts {
      * A number from a post.
      *
      * @param suffix text after the work's name in the headline's row
-     * @param durability guarantee of a write when it was counted
+     * @param durability the guarantee that a write had when it was counted
      * @param more whether higher numbers are better
      */
     record Headline(String suffix, String system, String durability, Figure figure, double value, boolean more) {
-        /** The ratio of a measured number to the headline: above 1 when the measured one is better. */
+        /** Returns the ratio of a measured number to the headline: above 1 if the measured number is better. */
         double ratio(double measured) {
             return more ? measured / value : value / measured;
         }
     }
 
     /**
-     * Work and the headlines that it is compared with.
+     * A piece of work, and the headlines with which it is compared.
      *
-     * @param levels durability levels to run at: the one nearest to the headlines' first, then {@code SYNC} if that is
-     *     stronger
-     * @param differs how it differs from the post, in a sentence
+     * @param levels durability levels to run at: first the level nearest to that of the headlines, then {@code SYNC} if
+     *     it is stronger
+     * @param differs how the work differs from the post, in one sentence
      */
     record Compared(String name, Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
 
-    /** All comparisons; quick ones show that the work works, but not how fast it is. */
+    /** Returns all comparisons. Quick ones only show that the work succeeds. */
     static List<Compared> all(boolean quick) {
         int millis = quick ? 50 : 1_000;
         OpenLoop.Plan plan =

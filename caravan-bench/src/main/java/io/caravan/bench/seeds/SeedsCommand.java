@@ -7,7 +7,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench seeds}: published numbers of earlier stores, compared with the same work on Caravan. */
+/**
+ * {@code scripts/bench seeds}: compares the published numbers of earlier stores with Caravan's results for the same
+ * work.
+ */
 @Command(
         name = "seeds",
         mixinStandardHelpOptions = true,

@@ -31,13 +31,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
-/** A workload from a post, which runs on a fresh Caravan. Its documents are small, of JSON, one in each list. */
+/** A workload from a post, run on a fresh Caravan store. Its documents are small JSON objects, one in each list. */
 @FunctionalInterface
 interface Work {
     /** Time of one operation. */
     Figure MICROS_EACH = new Figure("us each", "%,.3f");
 
-    /** The longest time for which {@link #streamed} writes. */
+    /** The longest time for which {@link #streamed} writes, in seconds. */
     int MAX_SECONDS = 4;
 
     double NANOS_PER_SECOND = 1e9;
@@ -47,16 +47,16 @@ interface Work {
     int BATCH = 1_000;
     int DOCUMENT_BYTES = 200;
 
-    /** Runs at the given level, on files that are deleted before it returns. */
+    /** Runs at the given durability level, on files that are deleted before this method returns. */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
 
-    /** Work on a store that is open. */
+    /** Work on an open store. */
     interface OnStore {
         Measurement run(DurableListStore store, Path directory)
                 throws IOException, InterruptedException, ExecutionException;
     }
 
-    /** Runs the work on a fresh store in the turn's directory; the work may close it. */
+    /** Returns work that runs on a fresh store in the turn's directory. The work may close the store. */
     private static Work onStore(OnStore work) {
         return (turn, level) -> {
             Path path = turn.work().resolve("store");
@@ -78,7 +78,7 @@ interface Work {
         return (head + "x".repeat(DOCUMENT_BYTES - head.length() - 2) + "\"}").getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the documents in these lines, in batches, and waits for each. */
+    /** Writes the documents in these lines in batches, and waits for each batch. */
     private static void fill(ListStore store, BufferedReader lines)
             throws IOException, InterruptedException, ExecutionException {
         int id = 0;
@@ -94,7 +94,9 @@ interface Work {
         }
     }
 
-    /** Writes documents from a file, one in each line; returns the time taken, without the creation of the file. */
+    /**
+     * Writes documents from a file, one in each line. Returns the time in seconds, without that of creating the file.
+     */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
         Path file = directory.resolveSibling("documents.jsonl");
@@ -112,7 +114,7 @@ interface Work {
         }
     }
 
-    /** Writes documents from a file, in batches, and waits for each. */
+    /** Returns work that writes documents from a file in batches, and waits for each batch. */
     static Work batched(int documents) {
         return onStore((store, directory) -> {
             double seconds = fill(store, directory, documents);
@@ -122,7 +124,7 @@ interface Work {
         });
     }
 
-    /** Opens a cleanly closed store. */
+    /** Returns work that opens a cleanly closed store. */
     static Work opened(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -134,7 +136,7 @@ interface Work {
         });
     }
 
-    /** Verifies a closed store from each of its checkpoints. */
+    /** Returns work that verifies a closed store from each of its checkpoints. */
     static Work verified(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -149,7 +151,7 @@ interface Work {
         });
     }
 
-    /** Reads complete documents, or requests lists that do not exist, one after another. */
+    /** Returns work that reads complete documents, or requests lists that do not exist, one after another. */
     static Work lookups(int documents, boolean hit, int millis) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -178,10 +180,10 @@ interface Work {
     }
 
     /**
-     * One producer that writes to lists in turn at full speed; the clock stops when the last write has reached the
-     * durability level.
+     * Returns work of one producer that writes to the lists in turn at full speed. The measured time ends when the last
+     * write has reached the durability level.
      *
-     * @param warm whether as many writes go to the same lists first, so that the store has reached its size
+     * @param warm whether to make as many writes to the same lists first, so that the store has reached its final size
      */
     static Work streamed(int count, int lists, int valueBytes, boolean warm) {
         return onStore((store, directory) -> {
@@ -209,9 +211,9 @@ interface Work {
     }
 
     /**
-     * Threads that each write to lists of their own and wait for each write, for a given time.
+     * Returns work in which each thread writes to its own lists for a given time, and waits for each write.
      *
-     * @param valueBytes 0 for a document
+     * @param valueBytes length of a value, or 0 for a document
      */
     static Work waiting(int threads, int valueBytes, int millis) {
         return onStore((store, directory) -> {
@@ -224,7 +226,8 @@ interface Work {
     }
 
     /**
-     * Sends deltas at a fixed rate to a server over RESP, timed from when each was due; the server always fsyncs.
+     * Returns work that sends deltas at a fixed rate to a server over RESP, and times each from when it was due. The
+     * server always fsyncs.
      *
      * @param warmSeconds number of initial seconds that do not count
      */

@@ -1,10 +1,10 @@
 /**
- * Compares the numbers in the posts that inspired Caravan, about its own first design and similar stores, with the same
- * work on Caravan here. Each number comes from another machine, mostly from another language, and from a slightly
- * different workload; the differences are stated next to it.
+ * Compares the numbers in the posts that inspired Caravan with results of the same work on Caravan. The posts describe
+ * Caravan's own first design and similar stores. Each number comes from another machine, in most cases from another
+ * language, and from a slightly different workload; the differences are stated next to it.
  *
- * <p>{@link io.caravan.bench.seeds.Posts} lists the numbers and the work ({@link io.caravan.bench.seeds.Work}) for
- * each; {@link io.caravan.bench.seeds.Seeds} runs all of it, in turn.
+ * <p>{@link io.caravan.bench.seeds.Posts} lists the numbers and the work ({@link io.caravan.bench.seeds.Work}) for each
+ * number. {@link io.caravan.bench.seeds.Seeds} runs all the work, in turn.
  */
 @NullMarked
 package io.caravan.bench.seeds;

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A connection with the subset of RESP2 that a document server's client needs. */
+/** A RESP2 connection with the commands and replies that a client of a document server needs. */
 public final class RespConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final byte[] LINE_END = {'\r', '\n'};
@@ -21,8 +21,8 @@ public final class RespConnection implements AutoCloseable {
     private static final int CONNECT_MILLIS = 5_000;
 
     /**
-     * A reply of the server: exactly one part is set, or none for a null. In the values, a number is represented by its
-     * digits, and a null is empty.
+     * A reply of the server. Exactly one component is set, or none if the reply is null. In {@code values}, a number is
+     * represented by its digits, and a null by an empty array.
      */
     public record Reply(
             @Nullable String text,
@@ -75,18 +75,18 @@ public final class RespConnection implements AutoCloseable {
         out.write(LINE_END);
     }
 
-    /** An argument of a request. */
+    /** Encodes an argument of a request. */
     public static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** The next reply; null when the server has closed the connection. */
+    /** Returns the next reply, or null if the server has closed the connection. */
     public @Nullable Reply receive() throws IOException {
         int kind = in.read();
         return kind < 0 ? null : reply((char) kind, line());
     }
 
-    /** The next reply, which must exist and not be an error. */
+    /** Returns the next reply, which must exist and not be an error. */
     public Reply receiveAnswer() throws IOException {
         Reply reply = receive();
         if (reply == null) {

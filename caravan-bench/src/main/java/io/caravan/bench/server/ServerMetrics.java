@@ -32,7 +32,7 @@ public final class ServerMetrics {
         }
     }
 
-    /** The sum of all values of a metric, regardless of their tags. */
+    /** Returns the sum of all values of a metric, regardless of their tags. */
     public double sum(String name) throws IOException {
         Matcher lines = Pattern.compile("(?m)^" + name + "(?:\\{.*})? (\\S+)$").matcher(text);
         if (!lines.find()) {

@@ -16,12 +16,12 @@ import java.util.List;
 /**
  * A protocol, and the servers that support it.
  *
- * @param name in titles and, in lower case, in file names
+ * @param name name in titles and, in lower case, in file names
  * @param request the request that is sent
- * @param note for readers on this protocol's load, in a sentence
+ * @param note a note for readers about this protocol's load, in one sentence
  */
 record Front(String name, String request, Plan plan, Protocol protocol, List<Subject> subjects, String note) {
-    /** RPUSH, compared with Redis. */
+    /** Returns RPUSH, compared with Redis. */
     static Front resp(Plan plan) {
         return new Front(
                 "RESP",
@@ -32,7 +32,7 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
                 "Redis with `appendfsync everysec` answers before anything is synced: it does less.");
     }
 
-    /** POST of the Durable Streams protocol, compared with its reference server. */
+    /** Returns POST of the Durable Streams protocol, compared with the protocol's reference server. */
     static Front http(Plan plan) {
         return new Front(
                 "HTTP",
@@ -48,7 +48,9 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
         return protocol instanceof HttpAppends ? server.http() : server.resp();
     }
 
-    /** Prepares a server for the first append: a list is created by its first value, a stream is not. */
+    /**
+     * Prepares a server for the first append. The first value of a list creates the list, but streams must be created.
+     */
     void prepare(RunningServer server) throws IOException {
         if (protocol instanceof HttpAppends appends) {
             appends.createStreams(server.http());

@@ -20,9 +20,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 
-/** A load at a fixed rate on each server of a protocol, from the moment the server is ready. */
+/** Measures a load at a fixed rate on each server of a protocol, from the moment at which the server is ready. */
 final class LiveService implements Measure {
-    /** The second from which a JVM has compiled the hot code. */
+    /** The second from which on the JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
 
     private static final double MICROS_PER_MILLI = 1e3;
@@ -121,7 +121,7 @@ final class LiveService implements Measure {
                 results);
     }
 
-    /** A table of every second of these measurements, for the report. */
+    /** Returns a table of every second of these measurements, for the report. */
     Measure eachSecond() {
         return new EachSecond(front, runs);
     }

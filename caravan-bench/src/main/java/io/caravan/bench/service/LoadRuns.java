@@ -21,12 +21,14 @@ final class LoadRuns {
         runs.computeIfAbsent(subject, key -> new ArrayList<>()).add(outcome);
     }
 
-    /** The servers that have run. */
+    /** Returns the servers that have run. */
     Set<Subject> subjects() {
         return runs.keySet();
     }
 
-    /** The run with the median p98; the better of the two middle runs when their number is even. */
+    /**
+     * Returns the run with the median p98. If the number of runs is even, this is the better of the two middle runs.
+     */
     Outcome median(Subject subject) {
         List<Outcome> sorted = runs.getOrDefault(subject, List.of()).stream()
                 .sorted(Comparator.comparing(run -> run.all().getValueAtPercentile(TYPICAL)))
@@ -34,7 +36,7 @@ final class LoadRuns {
         return sorted.get((sorted.size() - 1) / 2);
     }
 
-    /** Latencies of all runs together, in microseconds. */
+    /** Returns the latencies of all runs together, in microseconds. */
     Histogram waits(Subject subject) {
         Histogram waits = new Histogram(DIGITS);
         runs.getOrDefault(subject, List.of()).forEach(run -> waits.add(run.all()));

@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * The axis of a percentile plot. A percentile's position is the N of "one in N is beyond it", so that on a logarithmic
- * axis each further nine takes the same space.
+ * The axis of a percentile plot. The position of a percentile is N if one in N values exceeds it, so that each further
+ * nine takes the same space on a logarithmic axis.
  */
 final class Nines {
     private static final int POINTS_A_NINE = 20;
@@ -14,7 +14,7 @@ final class Nines {
 
     private Nines() {}
 
-    /** Positions from 1 up to the last one that one of {@code count} values exceeds. */
+    /** Returns the positions from 1 to the last one that any of {@code count} values exceeds. */
     static List<Double> upTo(long count) {
         int points = (int) Math.floor(Math.log10(Math.max(1, count)) * POINTS_A_NINE);
         return IntStream.rangeClosed(0, points)
@@ -22,12 +22,12 @@ final class Nines {
                 .toList();
     }
 
-    /** The percentile at a position. */
+    /** Returns the percentile at a position. */
     static double percentile(double place) {
         return ALL * (1 - 1 / place);
     }
 
-    /** The label of a position: 10 is 90 %. */
+    /** Returns the label of a position. For example, the label of 10 is 90 %. */
     static String label(double place) {
         int decimals = Math.max(0, (int) Math.round(Math.log10(place)) - 2);
         return String.format(Locale.ROOT, "%." + decimals + "f %%", percentile(place));

@@ -20,7 +20,7 @@ final class ServiceFigures {
 
     private ServiceFigures() {}
 
-    /** Numbers from a given second, counted from 0, including replies after the last second. */
+    /** Returns the numbers from the given second on, counted from 0, including replies after the last second. */
     static Measurement from(int second, Outcome outcome) {
         List<Second> all = outcome.timeline().seconds();
         List<Second> seconds = Stream.concat(
@@ -32,7 +32,7 @@ final class ServiceFigures {
                 .with(Figure.CLIENT_LATE_MAX_MILLIS, outcome.late().getMaxValue() / MICROS_PER_MILLI);
     }
 
-    /** Numbers of one second. */
+    /** Returns the numbers of one second. */
     static Measurement of(Second second) {
         return of(List.of(second), second.waits());
     }
