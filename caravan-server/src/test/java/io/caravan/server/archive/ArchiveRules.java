@@ -61,7 +61,7 @@ final class ArchiveRules {
         checkWhole(after);
     }
 
-    /** Every generation that is named is there and is what its manifest says. */
+    /** Checks that every generation in a manifest exists and has the recorded number of values. */
     void checkWhole(Seen now) {
         for (Manifest manifest : now.manifests.values()) {
             for (Generation generation : manifest.generations()) {
