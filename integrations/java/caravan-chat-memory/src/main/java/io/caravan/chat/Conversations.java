@@ -147,7 +147,7 @@ public final class Conversations {
      *
      * @param messages the JSON texts; an unpaired surrogate, which UTF-8 cannot encode, is stored as its JSON escape
      * @throws IllegalArgumentException if a message is not JSON text, or if the conversation's name is empty, not
-     * Unicode, or longer than 1,024 bytes of UTF-8 with the prefix
+     *     Unicode, or longer than 1,024 bytes of UTF-8 with the prefix
      */
     public void replace(String conversation, List<String> messages) {
         messages.forEach(Transcript::checkMessage);

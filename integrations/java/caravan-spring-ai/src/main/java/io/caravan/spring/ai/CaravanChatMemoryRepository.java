@@ -46,7 +46,7 @@ public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
      * Replaces the messages of a conversation.
      *
      * @throws tools.jackson.core.JacksonException if the metadata of a message cannot be converted to JSON; nothing has
-     * changed
+     *     changed
      */
     @Override
     public void saveAll(String conversationId, List<Message> messages) {

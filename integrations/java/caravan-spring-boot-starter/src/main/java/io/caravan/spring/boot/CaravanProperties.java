@@ -21,7 +21,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxValue Maximum length of one value, up to just under 32MB.
  * @param maxHeap Maximum size of the heap files, up to 2TB. At this limit, the store rejects appends.
  * @param checkpointFloor Minimum length of the log between two checkpoints. A smaller value shortens the log and the
- * recovery, a larger value makes checkpoints rarer.
+ *     recovery, a larger value makes checkpoints rarer.
  */
 @ConfigurationProperties("caravan")
 public record CaravanProperties(
@@ -47,7 +47,7 @@ public record CaravanProperties(
      * Returns the configuration of the store.
      *
      * @throws InvalidConfigurationPropertyValueException if no directory is set, or if the maximum length of a value is
-     * too large
+     *     too large
      * @throws IllegalArgumentException if another setting is out of its range
      */
     public StoreConfig toConfig() {
