@@ -1,7 +1,7 @@
 """A server and the retries of requests.
 
-An operation is a generator of steps that yields requests, receives their replies, and returns the result. A `Connection`
-runs steps on the calling thread, an `AsyncConnection` in an event loop.
+An operation is a generator of steps that yields requests, receives their replies, and returns the result. A
+`Connection` runs steps on the calling thread, an `AsyncConnection` in an event loop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRY_AGAIN_PREFIXES = ("RESTORING", "ARCHIVE")
 
 
 class CaravanError(Exception):
-    """The server rejected a request, or did not reply in time. In the latter case, a write may or may not have happened."""
+    """The server rejected a request or did not reply in time. After a timeout, a write may or may not have happened."""
 
 
 class Request(NamedTuple):

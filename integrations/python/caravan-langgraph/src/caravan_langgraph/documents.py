@@ -1,10 +1,10 @@
 """The documents of threads.
 
-A thread has a list of namespaces, and each namespace has a journal. Part of a journal's name is chosen at random when the
-thread starts. A thread that is deleted and recreated has other journals, so writers of the old ones notice the deletion.
+A thread has a list of namespaces, and each namespace has a journal. Part of a journal's name is chosen at random when
+the thread starts. A thread that is deleted and recreated has other journals, so writers of the old ones notice this.
 
-A journal has two kinds of records: checkpoints, and writes of tasks at a checkpoint. A checkpoint points to the values of
-its channels. For unchanged channels, these are values that an earlier checkpoint has stored.
+A journal has two kinds of records: checkpoints, and writes of tasks at a checkpoint. A checkpoint points to the values
+of its channels. For unchanged channels, these are values that an earlier checkpoint has stored.
 """
 
 from __future__ import annotations

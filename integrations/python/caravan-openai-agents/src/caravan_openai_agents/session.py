@@ -1,8 +1,8 @@
 """A session in which each change is one append.
 
-The journal has records with items, and records of removals of the newest item. Caravan cannot remove values at the end of
-a list, because the next append would get a sequence that other clients have already read. The compaction of the journal
-deletes removed items from disk.
+The journal has records with items, and records of removals of the newest item. Caravan cannot remove values at the end
+of a list, because the next append would get a sequence that other clients have already read. The compaction of the
+journal deletes removed items from disk.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class CaravanSession(SessionABC):
 
     @classmethod
     def from_url(cls, session_id: str, *, url: str, prefix: str = "sessions/", **options: Any) -> CaravanSession:
-        """Creates a session with its own connection, which `close` closes. The options are those of `AsyncConnection`."""
+        """Creates a session with its own connection, which `close` closes. `options` are those of `AsyncConnection`."""
         session_settings = options.pop("session_settings", None)
         connection = AsyncConnection(url, **options)
         session = cls(session_id, connection=connection, prefix=prefix, session_settings=session_settings)
@@ -130,7 +130,7 @@ class CaravanSession(SessionABC):
             return await self._connection.run(self._pop())
 
     async def clear_session(self) -> None:
-        """Removes all items. The empty document stays and its sequences continue, so new items cannot be confused with old."""
+        """Removes all items. The empty document keeps its sequences, so readers cannot confuse new items with old."""
         async with self._lock:
             await self._connection.run(self._clear())
 
@@ -182,7 +182,7 @@ class CaravanSession(SessionABC):
         raise self._given_up()
 
     def _compact(self, contents: _Contents) -> Steps[bool]:
-        """Replaces the records that were read with the remaining items. Returns false if another client has appended."""
+        """Replaces the records that were read with the remaining items. Returns false if another writer appended."""
         journal = Journal(self._name, contents.document.first, contents.document.next)
         trim = ("CARAVAN.TRIM", self._name, "TO", journal.next)
         return (
