@@ -254,7 +254,7 @@ class ClusterGroupsTest {
         return HTTP.send(live, BodyHandlers.ofLines()).body();
     }
 
-    /** If the node did not end the live reads, its stop would wait for them until a timeout and then cut them. */
+    /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
     @Test
     void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
         ClusterHost asked = follower(0);

@@ -192,7 +192,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("RPUSH", "w/a", "2")).isEqualTo(":2");
     }
 
-    /** When the setting is acknowledged, earlier writes must have the new durability. */
+    /** The acknowledgment of the setting implies that earlier writes have the new durability. */
     @Test
     void raisingALevelForcesWhatWasWritten() throws Exception {
         start(Durability.SYNC);

@@ -126,7 +126,7 @@ class ArchiveTest {
         assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
     }
 
-    /** By then, the previous owner has read the root, or must read it before its next write. */
+    /** The previous owner has read the root by then, or must read it before its next write. */
     @Test
     void anOwnerThatSucceedsAnotherWritesNothingUntilThatOnesLookHasRunOut() {
         Claims.SkippedTime time = new Claims.SkippedTime();

@@ -449,7 +449,7 @@ class ArchivedDocumentTest {
             waiting.add(outcome);
         }
 
-        /** Completes the fetches. A fetch that is requested during this call waits behind the others. */
+        /** Completes the fetches. A fetch that is requested during this call waits for the earlier ones. */
         void deliver() {
             known = true;
             while (!waiting.isEmpty()) {

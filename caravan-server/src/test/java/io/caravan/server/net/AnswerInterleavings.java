@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections whose replies together exceed the memory for replies. A thread of its own makes each reply when there is
- * room, the event loop of the connection writes it, and the client takes it late or never.
+ * Connections whose replies together exceed the memory for replies. A separate thread makes each reply when memory is
+ * available. The event loop of the connection writes it, and the client reads it late or never.
  */
 final class AnswerInterleavings {
     private static final int LIMIT = 1_000;

@@ -75,7 +75,7 @@ class S3CancelTest {
 
     private void write(int parts) {
         try {
-            // The bytes that fill the last part do not send it yet, but the next byte does.
+            // The byte after the last part causes the upload of that part.
             upload.write(new byte[parts * PART_BYTES + 1]);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

@@ -62,7 +62,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
-    /** Takes ownership of the archive in memory, whatever it contains. */
+    /** Takes ownership of the archive in memory, whatever its content and owner. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));

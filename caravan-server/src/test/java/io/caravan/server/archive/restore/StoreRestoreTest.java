@@ -394,7 +394,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** When a disk is unmounted, the names that were not listed yet are missing, and no call fails. */
+    /** An unmounted disk hides the names that were not listed yet, and no call fails. */
     @Test
     void aRestoreOfAnArchiveThatWentAwayIsNotComplete() {
         fill(10);

@@ -271,9 +271,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
     }
 
-    /**
-     * If the target has a prefix of the document, the copy continues it. Any other document is rejected or replaced.
-     */
+    /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
     @Test
     void whatIsThereAlreadyIsGoneOnWith() throws Exception {
         here.rpush("a", "1", "2");
@@ -360,7 +358,7 @@ class FollowTest {
         assertThat(there.keys("*")).isEmpty();
     }
 
-    /** As soon as the document exists there, clients that still use that server could write to it. */
+    /** Clients that still use that server could write to the document as soon as it exists there. */
     @Test
     void whatComesBackIsNotThereBeforeItsFence() throws Exception {
         here.rpush("a", "1", "2");

@@ -209,7 +209,7 @@ class PubSubTest extends RespTestBase {
         try (RespClient listener = fixture.connect()) {
             listener.call("HELLO", "3");
             listener.call("SUBSCRIBE", "a");
-            // The server starts the commands behind the first one together.
+            // The server starts the commands after the first one together.
             listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
             awaitFigure("caravan_pops_waiting 1.0");
             answers(":1", "RPUSH", "j", "u");

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entries of a conversation's list.
  *
- * <p>An entry is a message, which is JSON text in UTF-8. A list can be trimmed only at its front, but chat memories keep
- * a system message there and remove the messages after it. So an entry may also be a <em>lead</em>, which starts with a
- * byte that cannot start JSON text:
+ * <p>An entry is a message, which is JSON text in UTF-8. A list can be trimmed only at its front, but chat memories
+ * keep a system message there and remove the messages after it. So an entry may also be a <em>lead</em>, which starts
+ * with a byte that cannot start JSON text:
  *
  * <pre>
  *   0        1
