@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 
 /**
  * Runs {@link Main} in a separate JVM. For integration tests, the classes are in a jar, and the JVM also gets a
- * class-data archive, which halves the work of a start. The first caller creates the archive next to the jar.
+ * class-data archive, which about halves the work of a start. The first caller creates the archive next to the jar.
  */
 public final class ServerJvm {
     private static final List<String> CLASSES = classes();

@@ -108,7 +108,7 @@ final class WellBehaved implements AutoCloseable {
     /** Waits until a round of requests starts and ends, or until the client has failed. */
     void awaitAnother() {
         int before = rounds.get();
-        // The first round may have started before the call.
+        // The current round may have started before the call.
         Eventually.await("an answer", () -> rounds.get() > before + 1 || failure != null);
     }
 
