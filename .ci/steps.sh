@@ -1,7 +1,8 @@
-# Functions of the checks in this folder. The script that sources it has set errexit and errtrace, and runs at the root.
+# Functions for the scripts in this directory. A script that sources this file has set errexit and errtrace, and its
+# current directory is the root.
 
-# Options for Maven after "mvn verify", which has compiled and checked everything: without incremental compilation, Maven
-# compiles only sources that are newer than their classes.
+# Maven options after "mvn verify" has compiled and checked everything. Without incremental compilation, Maven compiles
+# only sources that are newer than their classes.
 as_compiled=(
   -Dmaven.compiler.useIncrementalCompilation=false -Dspotless.check.skip -Dforbiddenapis.skip -Denforcer.skip
 )
@@ -9,12 +10,12 @@ as_compiled=(
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 mkdir -p target
-# One line a step: wall seconds, processor seconds, title.
+# One line for each step: wall seconds, processor seconds, title.
 step_times=$PWD/target/$(basename "$0")-times.tsv
 : > "$step_times"
 
-# Installs a Debian package that some checks need. Without it those checks say so and do not run.
-ensure() { # ensure PACKAGE COMMAND...: COMMAND succeeds when the package is there
+# Installs a Debian package that some checks need. If this fails, those checks print a message and are skipped.
+ensure() { # ensure PACKAGE COMMAND...: COMMAND succeeds if the package is installed
   local package=$1
   shift
   if "$@" > /dev/null 2>&1; then
@@ -39,7 +40,7 @@ has_venv() {
   python3 -c 'import venv, ensurepip' 2> /dev/null
 }
 
-# Puts into $processor the processor seconds that the commands of this shell have taken so far.
+# Sets $processor to the processor seconds that the commands of this shell have used until now.
 measure_processor() {
   local file=$logs/times-$BASHPID
   times > "$file"
@@ -60,7 +61,7 @@ step() { # step TITLE COMMAND...
   printf '%d\t%d\t%s\n' $((SECONDS - start)) $((processor - before)) "$title" >> "$step_times"
 }
 
-# Runs functions at the same time. Prints the output of each when all have ended, and ends the run if one has failed.
+# Runs functions concurrently and prints the output of each when all have ended. Exits if one has failed.
 together() { # together FUNCTION...
   local name failed=()
   local -A running=()

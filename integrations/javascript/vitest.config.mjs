@@ -1,3 +1,3 @@
-// Only automerge-repo's own suite, which is written for vitest and which adapter.test.mjs runs; the rest runs in Node's runner.
-// A busy machine needs more than vitest's five seconds for its largest payload.
+// Runs only the automerge-repo suite, which requires vitest and which adapter.test.mjs starts. All other tests use the
+// Node test runner. On a busy machine, the largest payload takes longer than the default timeout of 5 s.
 export default { test: { include: ["automerge-repo/suite.mjs"], testTimeout: 60_000 } }

@@ -1,4 +1,4 @@
-"""A real server in a folder of its own, which tests kill and start again."""
+"""A server with a temporary directory that tests kill and restart."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Server:
         for line in self._process.stdout:
             if announced := ANNOUNCED.search(line):
                 self.port = int(announced[1])
-                # Takes what else it prints, so that it never waits for us.
+                # Reads further output, so that the server never blocks.
                 threading.Thread(target=self._process.stdout.read, daemon=True).start()
                 return
         raise RuntimeError("the server did not start")
 
     def kill(self) -> None:
-        """kill -9"""
+        """Sends SIGKILL to the server."""
         self._process.kill()
         self._process.wait()
 
@@ -60,12 +60,12 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def prefix() -> str:
-    """What no other test's documents begin with."""
+    """Returns a document prefix that no other test uses."""
     return f"test-{next(_numbers)}/"
 
 
 class LosingProxy:
-    """Passes connections on, and closes every second one that appends when the server answers."""
+    """A proxy that drops the reply to every second append and closes the connection."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -1,9 +1,9 @@
-# Sourced by the launchers of the source tree and of the packages: finds Java, chooses the JVM's options for a command,
-# and makes the archives of classes that let it start faster.
+# Sourced by the launchers of the source tree and of the packages. Finds Java, chooses the JVM options for a command,
+# and creates class-data archives for faster starts.
 
 jvm_options=() # JVM options of the calling script
-# For all JVMs: Netty and zstd load native code, of which Java 24 and newer would warn. Archives fit only JVMs that have
-# the same.
+# Option for all JVMs, because Netty and zstd load native code, about which Java 24 and newer would warn. A class-data
+# archive requires the same options.
 native_access=--enable-native-access=ALL-UNNAMED
 
 fail() {
@@ -24,8 +24,8 @@ find_java() {
   printf '%s\n' "$java"
 }
 
-# The class-file version is the one number that every JDK since 1.0 reports in the same format: 61 is Java 17. Most JDKs
-# since 9 have a release file beside bin whose version is 44 lower; reading it saves starting a JVM.
+# Every JDK since 1.0 reports the class-file version in the same format: 61 is Java 17. Most JDKs since 9 have a release
+# file next to bin with a version that is 44 lower. Reading this file avoids the start of a JVM.
 class_file_version() {
   local home
   home=$(dirname "$(dirname "$(readlink -f "$1")")")
@@ -36,15 +36,14 @@ class_file_version() {
   fi
 }
 
-# For short-lived commands, startup time matters more than peak speed. Logging is off because their error messages
-# already say everything.
+# For short-lived commands, startup time matters more than peak speed. Logging is off because the error messages are
+# sufficient.
 short_lived=(
   -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
   -Dslf4j.provider=org.slf4j.helpers.NOP_FallbackServiceProvider -Dslf4j.internal.verbosity=WARN
 )
 
-# Archives are optional: a JVM that cannot write one, or that it does not fit, runs without. Its log is off because it says
-# so at length.
+# Archives are optional. A JVM that cannot write or use one runs without it. Its verbose messages about this are off.
 archive_flags() { # archive_flags JAVA
   if (( $(class_file_version "$1") >= 69 )); then
     write_archive=-XX:AOTCacheOutput read_archive=-XX:AOTCache archive_log='-Xlog:aot*=off'
@@ -53,11 +52,11 @@ archive_flags() { # archive_flags JAVA
   fi
 }
 
-# Two training runs, of a short-lived command and of the server. Each leaves an archive of the classes that it loaded, and
-# from Java 25 on of what it learned about hot methods; later runs start with it.
+# Runs a short-lived command and the server for training. Each run leaves an archive of the classes that it loaded, and
+# from Java 25 on of profiles of hot methods. Later runs start with it.
 #
-# An archive counts only when its JVM has ended well: Java 17 crashes on half of one. The runs get no environment, because
-# it may have settings of a real server.
+# An archive is kept only if its JVM exited with 0, because Java 17 crashes on an incomplete one. The runs have an empty
+# environment, because it may contain settings of a real server.
 make_archives() { # make_archives FOLDER JAVA JVM_OPTION...
   local folder=$1 java=$2 scratch server address
   shift 2
@@ -67,7 +66,7 @@ make_archives() { # make_archives FOLDER JAVA JVM_OPTION...
   env -i "$java" "$write_archive=$folder/server.jsa.new" "${main[@]}" \
     serve --data "$scratch/data" --resp 127.0.0.1:0 --http 127.0.0.1:0 > "$scratch/out" 2>&1 &
   server=$!
-  # It has warmed up when it says where it serves.
+  # The server has warmed up when it prints its address.
   until address=$(sed -n 's/^caravan serves RESP on \([^,]*\),.*/\1/p' "$scratch/out" 2> /dev/null); [[ -n $address ]]; do
     kill -0 $server 2> /dev/null || break
     sleep 0.1
@@ -83,7 +82,7 @@ make_archives() { # make_archives FOLDER JAVA JVM_OPTION...
   rm -rf "$scratch" "$folder/command.jsa.new" "$folder/server.jsa.new"
 }
 
-# Java decodes command-line arguments by the locale; outside a UTF-8 locale it would garble non-ASCII characters.
+# Java decodes arguments according to the locale. Without a UTF-8 locale, it would garble non-ASCII characters.
 utf8_locale() {
   case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
     *[Uu][Tt][Ff]*8*) ;;
@@ -91,27 +90,27 @@ utf8_locale() {
   esac
 }
 
-# Sets the JVM's options for a command, with the archive for it where there is one.
+# Sets the JVM options for a command, with the class-data archive for it if one exists.
 choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
   local java=$1 folder=$2 archive='' given
   shift 2
   case " $* " in
-    # The hosts of a demo are started with the options that it has.
+    # The nodes of a demo inherit the options of the demo.
     " serve "* | " cluster demo "*)
       archive=$folder/server.jsa
-      # A server without memory answers nothing any more: it ends, with status 3, and is restarted.
+      # A server without free memory cannot reply, so it exits with status 3 and is restarted.
       jvm_options=(-XX:+ExitOnOutOfMemoryError)
       ;;
     " verify "* | " repair "* | " salvage "* | " dump "* | " log "* | " restore "*" --archive"[\ =]*) ;;
     *)
       archive=$folder/command.jsa
       jvm_options=("${short_lived[@]}")
-      # Show progress only on a terminal, and never mixed with the values that "get" prints there.
-      # "top" draws its picture in place only on a terminal.
+      # Show progress only on a terminal, and never mixed with the values that "get" prints there. "top" draws its
+      # screen in place only on a terminal.
       [[ ! -t 2 || ${1:-} = get && -t 1 || ${1:-} = top && ! -t 1 ]] || jvm_options+=(-Dcaravan.progress=true)
       ;;
   esac
-  # A JVM refuses to start with options for two archives, so one that somebody names takes the place of ours.
+  # A JVM does not start with options for two archives, so the user's archive takes precedence.
   given="${CARAVAN_JAVA_OPTS:-} ${JDK_JAVA_OPTIONS:-} ${JAVA_TOOL_OPTIONS:-}"
   if [[ -f $archive && ! $given =~ -Xshare|SharedArchive|-XX:AOT ]]; then
     archive_flags "$java"

@@ -1,4 +1,4 @@
-# Sourced by the scripts: builds a module when its jar is missing or older than its sources, and runs one of its classes.
+# Sourced by the scripts. Builds a module if its jar is missing or older than its sources, and runs one of its classes.
 # The caller sets `root` to the root of the repository.
 source "$root/scripts/lib/java.sh"
 
@@ -9,13 +9,13 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local java
   java=$(find_java)
   is_built "$module" || build "$module"
-  # CARAVAN_JAVA_OPTS is meant to be split into words. exec, so that signals reach the JVM itself.
+  # CARAVAN_JAVA_OPTS is split into words on purpose. With exec, signals reach the JVM.
   # shellcheck disable=SC2086
   exec "$java" "$native_access" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
     -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
 }
 
-# The modules that a module depends on, and the module itself.
+# Prints the modules that a module depends on, followed by the module.
 modules_of() {
   case $1 in
     caravan-server) echo caravan-core caravan-cluster caravan-server ;;
@@ -24,7 +24,7 @@ modules_of() {
   esac
 }
 
-# Whether no source is newer than the marker file of the module's last build.
+# Whether the last build of the module is newer than all sources.
 is_built() {
   local target=$root/$1/target module
   [[ -f $target/$1.jar && -f $target/.launched ]] || return 1
@@ -39,7 +39,7 @@ is_built() {
 build() {
   command -v mvn > /dev/null || fail "Maven 3.8 or newer is required to build: put mvn on the PATH"
   mkdir -p "$root/target" "$root/$1/target"
-  # One build at a time: another process may have built the module while this one waited.
+  # Allows only one build at a time. Another process may have built the module in the meantime.
   if command -v flock > /dev/null; then
     exec 9> "$root/target/launch.lock"
     flock 9
@@ -49,7 +49,7 @@ build() {
     fi
   fi
   echo "building caravan (first run, about a minute)..." >&2
-  # Created before the build, so that an edit made during the build triggers the next one.
+  # The marker is created before the build, so that an edit during the build triggers the next one.
   local mark=$root/$1/target/.launching
   touch "$mark"
   rm -rf "$root/$1/target/lib"

@@ -1,5 +1,5 @@
-// automerge-repo keeps chunks by keys whose first part is the document's id. All chunks of a document are one document of
-// Caravan: a journal of what was saved and removed, which is read at once.
+// automerge-repo stores chunks under keys whose first part is the id of a document. All chunks of a document are in one
+// Caravan document, a journal of saves and removals that is read at once.
 import { Caravan, Journal } from "caravan-client"
 
 const LINE_END = "\n".charCodeAt(0)
@@ -17,7 +17,7 @@ export class CaravanStorageAdapter {
 
   /**
    * @param {import("caravan-client").Options & { prefix?: string, onError?: (error: Error) => void }} [options]
-   *     `prefix`: what the names in Caravan begin with; `onError`: told when compacting failed, which is tried again
+   *     `prefix`: the prefix of the document names in Caravan; `onError`: called if compaction fails, which is retried
    */
   constructor({ prefix = "", onError = console.error, ...options } = {}) {
     this.#caravan = new Caravan(options)
@@ -30,12 +30,12 @@ export class CaravanStorageAdapter {
     return (await this.#chunks(key)).get(JSON.stringify(key))
   }
 
-  /** @param {StorageKey} key @param {Uint8Array} data @returns {Promise<void>} when it is durable */
+  /** @param {StorageKey} key @param {Uint8Array} data @returns {Promise<void>} resolves when the data is durable */
   async save(key, data) {
     await this.#journal(key).append(record({ save: key }, data))
   }
 
-  /** @param {StorageKey} key @returns {Promise<void>} when that is durable */
+  /** @param {StorageKey} key @returns {Promise<void>} resolves when the removal is durable */
   async remove(key) {
     await this.#journal(key).append(record({ remove: key }))
   }
@@ -47,7 +47,7 @@ export class CaravanStorageAdapter {
       .filter(({ key }) => isBelow(key, prefix))
   }
 
-  /** @param {StorageKey} prefix @returns {Promise<void>} when that is durable */
+  /** @param {StorageKey} prefix @returns {Promise<void>} resolves when the removal is durable */
   async removeRange(prefix) {
     await this.#journal(prefix).append(record({ removeRange: prefix }))
   }
@@ -67,7 +67,7 @@ export class CaravanStorageAdapter {
   }
 }
 
-/** A line of JSON that says what is done to which key, and the bytes. */
+/** Returns a record: a line of JSON with the operation and the key, followed by the bytes. */
 function record(change, data = new Uint8Array()) {
   const line = utf8.encode.encode(`${JSON.stringify(change)}\n`)
   const all = new Uint8Array(line.length + data.length)
@@ -76,7 +76,7 @@ function record(change, data = new Uint8Array()) {
   return all
 }
 
-/** @param {Uint8Array[]} records @returns {Map<string, Uint8Array>} what is there after all of them, by key in JSON */
+/** @param {Uint8Array[]} records @returns {Map<string, Uint8Array>} the chunks after all records, by key in JSON */
 function chunksOf(records) {
   const chunks = new Map()
   for (const bytes of records) {

@@ -1,4 +1,4 @@
-// automerge-repo's own suite for storage adapters, against the server that adapter.test.mjs has started.
+// The automerge-repo suite for storage adapters, with the server that adapter.test.mjs has started.
 import { runStorageAdapterTests } from "@automerge/automerge-repo/helpers/tests/storage-adapter-tests.js"
 import { CaravanStorageAdapter } from "./index.mjs"
 

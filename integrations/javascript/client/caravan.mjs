@@ -1,11 +1,14 @@
-// A server: its address, its token, and how long to try.
+// A server: its address, its token, and the timeouts of requests.
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** The server refused a request, or did not answer in time: then what was to be written may or may not be there. */
+/**
+ * A request that the server rejected or did not answer in time. In the latter case, a write may or may not have
+ * happened.
+ */
 export class CaravanError extends Error {
   /**
-   * @param {string} message what happened
-   * @param {{ status?: number, code?: string, cause?: unknown }} [details] the answer's, if there was one
+   * @param {string} message the description of the failure
+   * @param {{ status?: number, code?: string, cause?: unknown }} [details] the details of the response, if any
    */
   constructor(message, { status, code, cause } = {}) {
     super(message, { cause })
@@ -21,11 +24,11 @@ const TRY_AGAIN = new Set([408, 429, 502, 503, 504, 507])
 
 /**
  * @typedef {object} Options
- * @property {string} [url] the server's HTTP address
- * @property {string} [token] sent as a bearer token
- * @property {number} [timeoutMs] how long one attempt may take
- * @property {number} [patienceMs] how long a request is tried again while the server is away or busy
- * @property {number} [maxValueBytes] the server's `--max-value`; what is longer is stored in parts
+ * @property {string} [url] the HTTP address of the server
+ * @property {string} [token] the bearer token
+ * @property {number} [timeoutMs] the timeout of one attempt
+ * @property {number} [patienceMs] the time during which a request is retried while the server is unavailable or busy
+ * @property {number} [maxValueBytes] the server's `--max-value`; longer records are stored in parts
  */
 
 export class Caravan {
@@ -39,13 +42,13 @@ export class Caravan {
   }
 
   /**
-   * Sends a request, again and again for `patienceMs` while the server is away or busy. So it may be done more than
-   * once: `attempts` tells.
+   * Sends a request. Retries for `patienceMs` while the server is unavailable or busy, so the server may execute the
+   * request more than once. `attempts` is the number of attempts.
    *
    * @param {string} method
    * @param {string} path
    * @param {{ headers?: Record<string, string>, body?: Uint8Array, expect: number[] }} options `expect`: the statuses
-   *     that are answers; others are errors
+   *     of success; all others are errors
    * @returns {Promise<{ status: number, headers: Headers, body: Uint8Array, attempts: number }>}
    * @throws {CaravanError}
    */
@@ -79,14 +82,14 @@ export class Caravan {
   }
 }
 
-/** Names whose plain path clients or proxies rewrite, or the server reserves. */
+/** Matches names whose plain path clients or proxies rewrite or the server reserves. */
 const REWRITTEN = /(^|\/)\.{0,2}\/|(^|\/)\.{1,2}$|^__ds$|^__(ds|name)\//
 
 const code = (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`
 
 /**
- * @param {string} name a document's
- * @returns {string} what stands for it in the server's paths, spelled as the server does
+ * @param {string} name the name of a document
+ * @returns {string} the form of the name in the server's paths, spelled as the server does
  */
 export function pathOf(name) {
   const encoded = encodeURIComponent(name).replace(/[!*'()]/g, code)
@@ -95,12 +98,15 @@ export function pathOf(name) {
     : encoded.replaceAll("%2F", "/")
 }
 
-/** The answer's `application/problem+json`; empty when it is something else, as a proxy's. */
+/**
+ * Returns the `application/problem+json` of a response, or an empty object if it has another type, such as that of a
+ * proxy.
+ */
 export function problemOf({ headers, body }) {
   return headers.get("content-type") === "application/problem+json" ? JSON.parse(new TextDecoder().decode(body)) : {}
 }
 
-/** @returns {CaravanError} what the server answered instead of doing it */
+/** @returns {CaravanError} the error of a response that rejects the request */
 export function refusal(method, path, answer) {
   const { code, detail } = problemOf(answer)
   return new CaravanError(`${method} ${path}: ${answer.status} ${detail ?? ""}`.trimEnd(), { status: answer.status, code })

@@ -1,15 +1,16 @@
-// How records lie in the values of a document. A read returns the values without borders between them, so each record has
-// a frame: a byte of flags, the length in four bytes, the bytes. What is too long for one value lies in several that follow
-// each other; when another writer came between, or the writer died, the beginning counts for nothing.
+// The encoding of records in the values of a document. A read returns the values without boundaries, so each record has
+// a frame: one byte of flags, four bytes for the length, and the content. A record that is too long for one value is
+// divided among consecutive values. If another writer interrupts them, or the writer dies, readers ignore the
+// incomplete record.
 const BEGINS = 1
 const ENDS = 2
 const HEADER_BYTES = 5
 
 /**
- * Takes records off the front of a list, and answers the values that hold them: as many records as fit into one value,
- * or one record in several values.
+ * Removes records from the front of a list and returns the values with them: as many records as fit into one value, or
+ * one record in several values.
  *
- * @param {Uint8Array[]} records at least one; those that are taken are removed
+ * @param {Uint8Array[]} records at least one record; the method removes the encoded ones
  * @param {number} maxValueBytes
  * @returns {{ values: Uint8Array[], taken: number }}
  */
@@ -35,8 +36,8 @@ export function takeValues(records, maxValueBytes) {
 }
 
 /**
- * @param {Uint8Array} bytes values, one behind the other
- * @returns {Uint8Array[]} the records that are whole, in their order
+ * @param {Uint8Array} bytes the concatenated values
+ * @returns {Uint8Array[]} the complete records in order
  */
 export function readRecords(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -51,7 +52,7 @@ export function readRecords(bytes) {
     if (flags & BEGINS) {
       parts = []
     }
-    // Without parts, the values before were trimmed: the rest of what a snapshot has replaced.
+    // If `parts` is null, the earlier values of this record were trimmed because a snapshot has replaced it.
     parts?.push(bytes.subarray(at + HEADER_BYTES, end))
     if (flags & ENDS && parts) {
       records.push(parts.length === 1 ? parts[0] : join(parts))

@@ -1,14 +1,15 @@
-// A document of Caravan as a list of records that several processes may append to, compacted as it grows.
+// A Caravan document as a list of records to which several processes may append, and which is compacted as it grows.
 //
-// Every append names the offset that it must get. So an append whose answer was lost is not made twice: the repetition is
-// refused, and the value at that offset tells whose it is. And a snapshot is written only behind exactly what it replaces.
+// Every append contains the offset that it requires. If the response to an append is lost, the server rejects the
+// repetition, and the value at that offset shows whether the append succeeded. A snapshot is written only directly
+// after the records that it replaces.
 import { setTimeout as sleep } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
 import { pathOf, problemOf, refusal } from "./caravan.mjs"
 import { readRecords, takeValues } from "./frames.mjs"
 
 const BYTES = { "Content-Type": "application/octet-stream" }
-// A document is not compacted for less.
+// A document is compacted when it has twice its compact size plus this number of bytes.
 const COMPACT_BYTES = 64 * 1024
 const MOST_CONFLICTS = 100
 const LONGEST_PAUSE_MS = 500
@@ -21,19 +22,19 @@ export class Journal {
   #onError
   /** @type {{ record: Uint8Array, resolve: () => void, reject: (error: unknown) => void }[]} */
   #waiting = []
-  /** What was begun last; the next piece of work begins when it has ended. */
+  /** The last task. The next task starts when it has ended. */
   #last = Promise.resolve()
-  /** The offset of the next value, as far as known. @type {string | null} */
+  /** The known offset of the next value. @type {string | null} */
   #next = null
-  /** The document's bytes, as far as known, and those that it had when it was last as small as it gets. */
+  /** The known size of the document in bytes, and its size after the last attempt at compaction. */
   #bytes = 0
   #compactBytes = 0
 
   /**
    * @param {import("./caravan.mjs").Caravan} caravan
-   * @param {string} name the document's: 1 to 1,024 bytes
-   * @param {(records: Uint8Array[]) => Uint8Array[]} fold fewer records that say the same
-   * @param {(error: Error) => void} [onError] told when compacting failed, which is tried again after the next append
+   * @param {string} name the name of the document, 1 to 1,024 bytes
+   * @param {(records: Uint8Array[]) => Uint8Array[]} fold returns fewer records with the same meaning
+   * @param {(error: Error) => void} [onError] called if compaction fails, which is retried after the next append
    */
   constructor(caravan, name, fold, onError = console.error) {
     this.#caravan = caravan
@@ -44,10 +45,10 @@ export class Journal {
   }
 
   /**
-   * Appends a record. Those that come while the server answers go together in the next request.
+   * Appends a record. Records that arrive during a request are sent together in the next one.
    *
    * @param {Uint8Array} record
-   * @returns {Promise<void>} when the server has acknowledged it: by default, when it is on its disk
+   * @returns {Promise<void>} resolves when the server has acknowledged the record, by default when it is on disk
    */
   append(record) {
     return new Promise((resolve, reject) => {
@@ -58,7 +59,7 @@ export class Journal {
   }
 
   /**
-   * Reads the document, in one request, with everything that was appended here before.
+   * Reads the document in one request, including all earlier appends of this journal.
    *
    * @returns {Promise<Uint8Array[]>} all records, oldest first
    */
@@ -66,7 +67,7 @@ export class Journal {
     return this.#inTurn(() => this.#read())
   }
 
-  /** Deletes the document. @returns {Promise<void>} when that is durable */
+  /** Deletes the document. @returns {Promise<void>} resolves when the deletion is durable */
   delete() {
     return this.#inTurn(async () => {
       await this.#caravan.request("DELETE", this.#path, { expect: [204, 404] })
@@ -77,7 +78,7 @@ export class Journal {
 
   #inTurn(work) {
     const turn = this.#last.then(work)
-    // Whoever asked is told of the error; the next piece of work begins all the same.
+    // The caller gets the error, and the next task starts anyway.
     this.#last = turn.catch(() => {})
     return turn
   }
@@ -101,20 +102,22 @@ export class Journal {
     }
   }
 
-  /** Appends values side by side, behind whatever others append meanwhile. */
+  /** Appends consecutive values after concurrent appends of other writers. */
   async #write(values) {
     for (let conflicts = 1; !(await this.#writeHere(values)); conflicts++) {
       if (conflicts === MOST_CONFLICTS) {
         throw new Error(`${this.#path}: others keep appending: given up after ${conflicts} tries`)
       }
-      // Two that write several values each would come between each other's for ever.
+      // Without the pause, two writers with several values each could interrupt each other forever.
       if (values.length > 1) {
         await sleep(Math.random() * Math.min(2 ** conflicts, LONGEST_PAUSE_MS))
       }
     }
   }
 
-  /** Appends values side by side from the known end on. False when that is not the end any more; now it is known. */
+  /**
+   * Appends consecutive values at the known end. Returns false, with the new end known, if another writer has appended.
+   */
   async #writeHere(values) {
     for (const value of values) {
       if (!(await this.#writeOne(value))) {
@@ -153,7 +156,7 @@ export class Journal {
     return answer.headers.get("Stream-Next-Offset")
   }
 
-  /** Whether an append whose answer was lost was made. One that others have trimmed already is made again. */
+  /** Whether an append with a lost response succeeded. If the value has already been trimmed, it is appended again. */
   async #holds(at, value) {
     const path = `/v1/values/${this.#name}?offset=${at}&raw=true`
     const answer = await this.#caravan.request("GET", path, { expect: [200, 400, 404, 410] })
@@ -168,7 +171,7 @@ export class Journal {
     return found ? readRecords(answer.body) : []
   }
 
-  /** Replaces the records by fewer, if that halves the document and nobody appends meanwhile. */
+  /** Replaces the records with fewer ones if that halves the document and no other writer appends in the meantime. */
   async #compact() {
     const records = this.#fold(await this.#read())
     const end = this.#next
@@ -188,7 +191,7 @@ export class Journal {
   }
 }
 
-/** The offset behind a value's: 16 digits of a sequence, and 16 zeros. */
+/** Returns the offset after a value: 16 digits for the sequence, and 16 zeros. */
 function behind(offset) {
   const [sequence, zeros] = offset.split("_")
   return `${String(BigInt(sequence) + 1n).padStart(16, "0")}_${zeros}`

@@ -80,7 +80,7 @@ test("journals", async (t) => {
   })
 
   await t.test("compacting loses nothing of another writer", async () => {
-    // One record that holds all lines, each padded so that it is worth it.
+    // Folds all lines into one record. The padding makes this worthwhile.
     const fold = (records) => [bytes([...new Set(texts(records).flatMap((text) => text.trim().split(/\s+/)))].join(" "))]
     const writers = ["a", "b"].map((by) => ({ by, journal: open("compacted", { fold }) }))
     await Promise.all(writers.map(async ({ by, journal }) => {
@@ -110,7 +110,7 @@ test("journals", async (t) => {
     const journal = new Journal(new Interrupted({ url: server.url }), "faster", fold, fail)
     const long = "x".repeat(70_000)
     await journal.append(bytes(long))
-    // Reads once the compacting has ended.
+    // The read runs after the compaction.
     assert.deepEqual(texts(await journal.read()), [long, "came between"])
     await journal.append(bytes("last"))
     assert.deepEqual(texts(await journal.read()), ["3 records"])
@@ -158,7 +158,7 @@ test("a server that asks for a token", async (t) => {
   await assert.rejects(open("another").append(bytes("kept out")), { status: 401, code: "unauthorized" })
 })
 
-/** A proxy that passes every second append on, and then closes the connection instead of answering. */
+/** Starts a proxy that forwards every second append and then closes the connection without a response. */
 async function losingAnswers(server, t) {
   let appends = 0
   let lost = 0

@@ -1,8 +1,9 @@
-// Yjs updates as records of a journal. The module of Yjs is the caller's: two copies of it in a process do not mix.
+// Yjs updates as records of a journal. The caller passes the Yjs module, because a process must not use two copies of
+// it.
 
 /**
  * @param {typeof import("yjs")} Y
- * @returns {(updates: Uint8Array[]) => Uint8Array[]} one update that says what all say; what they delete is not in it
+ * @returns {(updates: Uint8Array[]) => Uint8Array[]} merges updates into one without deleted content
  */
 export const foldUpdates = (Y) => (updates) => {
   const doc = new Y.Doc()

@@ -1,5 +1,5 @@
-// Hocuspocus tells an editor that its change is saved as soon as it has applied it. So a change is stored before it is
-// applied: what an editor, or anybody else, gets to see of it is durable.
+// Hocuspocus tells an editor that its change is saved as soon as it has applied the change. So the extension stores a
+// change before Hocuspocus applies it. All visible changes are durable.
 import { Connection, MessageType } from "@hocuspocus/server"
 import { Caravan, Journal } from "caravan-client"
 import { applyAll, foldUpdates } from "caravan-client/yjs"
@@ -10,17 +10,17 @@ import * as Y from "yjs"
 /** @implements {import("@hocuspocus/server").Extension} */
 export class CaravanExtension {
   extensionName = "caravan"
-  // Documents are loaded before other extensions add to them.
+  // The extension loads documents before other extensions add to them.
   priority = 1000
   #caravan
   #prefix
   #onError
-  /** @type {Map<string, Stored>} the documents that are open */
+  /** @type {Map<string, Stored>} the open documents */
   #open = new Map()
 
   /**
    * @param {import("caravan-client").Options & { prefix?: string, onError?: (error: Error) => void }} [options]
-   *     `prefix`: what the names in Caravan begin with; `onError`: told what no editor can be told
+   *     `prefix`: the prefix of the document names in Caravan; `onError`: called with errors that no editor receives
    */
   constructor({ prefix = "", onError = console.error, ...options } = {}) {
     this.#caravan = new Caravan(options)
@@ -35,7 +35,7 @@ export class CaravanExtension {
     stored.loaded = Y.encodeStateVector(document)
   }
 
-  /** What other extensions have added while they loaded is stored like any change. */
+  /** Stores the changes that other extensions have made while they loaded. */
   async afterLoadDocument({ documentName, document }) {
     const stored = this.#open.get(documentName)
     const added = Y.encodeStateAsUpdate(document, stored.loaded)
@@ -44,18 +44,21 @@ export class CaravanExtension {
     }
   }
 
-  /** A change of an editor. When it cannot be stored, the connection is closed, and the editor sends it again. */
+  /** Stores an editor's change. If this fails, the connection is closed, and the editor sends the change again. */
   async beforeHandleMessage({ documentName, document, connection, update: message }) {
     const change = changeIn(message)
     if (change === null || connection.readOnly || isKnown(document, change)) {
       return
     }
-    // Throws when it is no update: nobody could load the document any more.
+    // Throws if the bytes are not an update, because otherwise the document could never be loaded again.
     Y.decodeUpdate(change.update)
     await this.#open.get(documentName).journal.append(change.update)
   }
 
-  /** A change of the server itself, by a direct connection for example, whose `transact` waits for `onStoreDocument`. */
+  /**
+   * Stores a change of the server itself, for example by a direct connection, whose `transact` waits for
+   * `onStoreDocument`.
+   */
   async onChange({ documentName, transactionOrigin, update }) {
     const byEditor = (transactionOrigin?.connection ?? transactionOrigin) instanceof Connection
     if (!byEditor) {
@@ -63,7 +66,7 @@ export class CaravanExtension {
     }
   }
 
-  /** When it fails, Hocuspocus keeps the document, and stores it again after the next change. */
+  /** Stores the remaining changes. If this fails, Hocuspocus keeps the document and retries after the next change. */
   async onStoreDocument({ documentName }) {
     await this.#open.get(documentName).keep()
   }
@@ -73,7 +76,7 @@ export class CaravanExtension {
   }
 }
 
-/** The update that a message of an editor brings, or null. @param {Uint8Array} message */
+/** Returns the update in an editor's message, or null. @param {Uint8Array} message */
 function changeIn(message) {
   const decoder = decoding.createDecoder(message)
   decoding.readVarString(decoder)
@@ -85,12 +88,12 @@ function changeIn(message) {
   return step === messageYjsSyncStep1 ? null : { step, update: decoding.readVarUint8Array(decoder) }
 }
 
-/** Whether an editor that connects has nothing new: what it sends then names all that was ever deleted. */
+/** Whether a connecting editor sends nothing new. Its update always contains all deletions. */
 function isKnown(document, { step, update }) {
   return step === messageYjsSyncStep2 && Y.snapshotContainsUpdate(Y.snapshot(document), update)
 }
 
-/** A document's journal, and the server's own changes that it does not have yet. */
+/** A document's journal, and the server's own changes that are not stored yet. */
 class Stored {
   /** @type {Uint8Array[]} */
   #unsaved = []
@@ -101,7 +104,7 @@ class Stored {
     this.journal = journal
   }
 
-  /** @param {Uint8Array[]} updates @returns {Promise<void>} when these and all before are durable */
+  /** @param {Uint8Array[]} updates @returns {Promise<void>} resolves when these and all earlier updates are durable */
   keep(...updates) {
     this.#unsaved.push(...updates)
     const turn = this.#last.then(async () => {

@@ -15,7 +15,7 @@ import * as Y from "yjs"
 import { killAndRestart, startCaravan } from "../testing/caravan.mjs"
 
 const COMMAND = fileURLToPath(new URL("index.mjs", import.meta.url))
-// As the SQLite extension makes it.
+// The schema of the SQLite extension.
 const SCHEMA = 'CREATE TABLE "documents" ("name" varchar(255) NOT NULL, "data" blob NOT NULL, UNIQUE(name))'
 
 test("imports", async (t) => {
@@ -23,13 +23,13 @@ test("imports", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "caravan-import-"))
   t.after(() => rm(folder, { recursive: true }))
 
-  /** Runs the command to its end, unless `onOutput` ends it. */
+  /** Runs the command and waits for its end. `onStart` may kill it. */
   const run = (args, onStart = () => {}) => new Promise((resolve) => {
     const child = spawn(process.execPath, [COMMAND, ...args, "--url", server.url], { stdio: ["ignore", "pipe", "pipe"] })
     let output = ""
     child.stdout.on("data", (data) => (output += data))
     child.stderr.on("data", (data) => (output += data))
-    // A long import tells how far it is; the last line tells how it ended.
+    // A long import prints its progress. The last line is the result.
     child.on("close", (status) => resolve({ status, output, end: output.trimEnd().split("\n").at(-1) }))
     onStart(child)
   })

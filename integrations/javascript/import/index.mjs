@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Brings the documents of y-leveldb, or of Hocuspocus's database, into Caravan, where its integrations find them.
+// Copies the documents of y-leveldb or of a Hocuspocus database to Caravan, where its integrations find them.
 import { parseArgs } from "node:util"
 import { Caravan, Journal } from "caravan-client"
 import { applyAll, foldUpdates } from "caravan-client/yjs"
@@ -24,9 +24,9 @@ const AT_ONCE = 8
 const PROGRESS_MS = 2_000
 
 /**
- * Brings one document.
+ * Copies a document.
  *
- * @returns {Promise<boolean>} false when it was there already
+ * @returns {Promise<boolean>} false if the document was already complete
  */
 async function bring({ name, update }, caravan, prefix) {
   const journal = new Journal(caravan, prefix + name, foldUpdates(Y))
@@ -41,7 +41,7 @@ async function bring({ name, update }, caravan, prefix) {
   return true
 }
 
-/** What a document lacks of an update, or null. */
+/** Returns the part of an update that a document lacks, or null. */
 async function lacking(journal, update) {
   const stored = new Y.Doc()
   applyAll(Y, stored, await journal.read(), null)
@@ -68,7 +68,7 @@ async function run(from, { url, prefix, table }) {
     }
   }
   try {
-    // The queue of an async generator hands out one after the other.
+    // An async generator queues the requests and returns one document at a time.
     const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker))
     const failed = ends.find(({ status }) => status === "rejected")
     if (failed) {

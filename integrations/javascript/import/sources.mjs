@@ -12,8 +12,8 @@ const ROWS_AT_A_TIME = 16
 /** @typedef {AsyncGenerator<{ name: string, update: Uint8Array }>} Documents */
 
 /**
- * @param {string} from `postgres://...`, `sqlite:FILE`, or a folder of y-leveldb
- * @param {string} table Hocuspocus's
+ * @param {string} from `postgres://...`, `sqlite:FILE`, or a directory of y-leveldb
+ * @param {string} table the table of Hocuspocus
  * @returns {Documents}
  */
 export function documentsOf(from, table) {
@@ -23,7 +23,9 @@ export function documentsOf(from, table) {
   return from.startsWith("sqlite:") ? ofSqlite(from.slice("sqlite:".length), table) : ofLeveldb(from)
 }
 
-/** Opening would make a missing database. Reading compacts documents of many updates. */
+/**
+ * Checks first that the database exists, because opening would create it. Reading compacts documents of many updates.
+ */
 async function* ofLeveldb(folder) {
   await access(join(folder, "CURRENT"))
   const leveldb = new LeveldbPersistence(folder)
@@ -54,7 +56,7 @@ async function* ofSqlite(file, table) {
   }
 }
 
-/** The first statement opens the file. */
+/** Prepares the first statement, which opens the file. */
 function prepared(database, file, statement) {
   try {
     return database.prepare(statement)
@@ -77,7 +79,7 @@ async function* ofPostgres(url, table) {
   }
 }
 
-/** A table's name, perhaps behind its schema's. */
+/** Quotes the name of a table, with or without a schema. */
 function quoted(table) {
   return table.split(".").map((part) => `"${part.replaceAll('"', '""')}"`).join(".")
 }

@@ -1,4 +1,4 @@
-// A real server in a folder of its own, which the test kills and starts again, and which ends with the test.
+// A server with a temporary directory that the test kills and restarts, and that ends with the test.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ export async function startCaravan(test) {
   return server.start()
 }
 
-/** kill -9, and a start with the same data and port. @param {Caravan} server */
+/** Sends SIGKILL, and restarts the server with the same data and port. @param {Caravan} server */
 export async function killAndRestart(server) {
   await server.kill("SIGKILL")
   await server.start()

@@ -1,4 +1,4 @@
-// The pages run as they are, with the address of a real server, and on free ports.
+// Runs the examples of the pages unchanged, except for the address of a server and free ports.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { readFile, rm, writeFile } from "node:fs/promises"

@@ -9,7 +9,7 @@ test("y-redis, as it is", async (t) => {
 
   function connect() {
     const persistence = new RedisPersistence({ redisOpts: { host: "127.0.0.1", port: caravan.respPort } })
-    // ioredis connects again by itself; without a listener it prints each attempt.
+    // ioredis reconnects automatically and would print each failed attempt without a listener.
     for (const connection of [persistence.redis, persistence.sub]) {
       connection.on("error", () => {})
       t.after(() => connection.disconnect())
@@ -37,7 +37,8 @@ test("y-redis, as it is", async (t) => {
   await until(() => count(ann, "b") === 100 && count(bob, "a") === 100, "each has heard of all that the other wrote")
 
   await killAndRestart(caravan)
-  // What was published meanwhile is gone, as with Redis: the next message has y-redis fetch all that it lacks.
+  // Messages that were published during the restart are lost, as with Redis. After the next message, y-redis fetches
+  // the rest.
   await until(async () => {
     await Promise.all([type(ann, "c", 1), type(bob, "d", 1)])
     return count(ann, "d") > 0 && count(bob, "c") > 0

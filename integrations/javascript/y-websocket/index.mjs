@@ -1,19 +1,19 @@
-// y-websocket's server lets editors go on before a document is loaded, and never tells them that a change is saved. So a
-// change is stored as soon as it is made; when that fails, the editors are disconnected. They come back with what they
-// have, to a document that is loaded anew.
+// The y-websocket server lets editors continue before a document is loaded, and never reports that a change is saved.
+// So the extension stores a change as soon as it is made. If that fails, it disconnects the editors. They reconnect
+// with their state to a document that is loaded again.
 import { Caravan, Journal } from "caravan-client"
 import { applyAll, foldUpdates } from "caravan-client/yjs"
 import * as Y from "yjs"
 
 /**
- * For `setPersistence` of `@y/websocket-server`.
+ * Returns a persistence for `setPersistence` of `@y/websocket-server`.
  *
- * @param {import("caravan-client").Options & { prefix?: string, onError?: (error: Error) => void }} [options]
- *     `prefix`: what the names in Caravan begin with; `onError`: told what could not be loaded or stored
+ * @param {import("caravan-client").Options & { prefix?: string, onError?: (error: Error) => void }} [options] `prefix`:
+ *     the prefix of the document names in Caravan; `onError`: called if a document cannot be loaded or stored
  */
 export function caravanPersistence({ prefix = "", onError = console.error, ...options } = {}) {
   const caravan = new Caravan(options)
-  // A document that is opened again while it is being closed goes on with the same journal, and so sees all of it.
+  // If a document is opened again while it is being closed, the same journal continues, so it reads everything.
   /** @type {Map<string, { journal: Journal, doc: Y.Doc }>} */
   const open = new Map()
 
@@ -40,7 +40,9 @@ export function caravanPersistence({ prefix = "", onError = console.error, ...op
       }
     },
 
-    /** The last editor has left: ends when everything is stored. What failed is stored now, with all the rest. */
+    /**
+     * Runs when the last editor has left, and resolves when everything is stored, including changes that failed before.
+     */
     writeState: async (name, doc) => {
       const { journal } = open.get(name)
       try {

@@ -61,7 +61,7 @@ test("y-websocket", async (t) => {
     assert.equal(ann.text.toString(), bob.text.toString())
     await closed("essay", ann, bob)
 
-    // A server that has seen none of it.
+    // A server without earlier state.
     persist()
     const fresh = edit("essay")
     await until(() => fresh.text.toString() === ann.text.toString(), "a fresh server has loaded it")

@@ -1,4 +1,4 @@
-"""The programs on the pages run as they are, with the address of a real server."""
+"""Tests that run the programs of the pages unchanged except for the address of a server."""
 
 from __future__ import annotations
 

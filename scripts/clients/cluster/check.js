@@ -1,4 +1,5 @@
-// Appends through the cluster clients of ioredis and node-redis, to documents of two groups, while a leader is killed.
+// Appends to documents of two Raft groups through the cluster clients of ioredis and node-redis while a leader is
+// killed.
 // Usage: check.js CLIENT PORT[,PORT...] KILL_FILE
 'use strict';
 
@@ -43,7 +44,7 @@ const clients = {
   },
 };
 
-// What an application does about an error whose change may have been made, when a value may be there twice.
+// Retries as an application does that accepts duplicates when an append with an error may have succeeded.
 async function pushUntilAnswered(client, key, value) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -58,10 +59,10 @@ async function pushUntilAnswered(client, key, value) {
 async function main() {
   const name = process.argv[2];
   const client = await clients[name]();
-  // Of the two groups.
+  // One document for each of the two groups.
   const keys = [`{north}:${name}`, `{cluster}:${name}`];
   for (let n = 0; n < VALUES; n++) {
-    // Whoever waits for the file kills a leader.
+    // The script that waits for this file kills a leader.
     if (n === VALUES / 2) fs.writeFileSync(process.argv[4], '');
     for (const key of keys) await pushUntilAnswered(client, key, String(n));
   }

@@ -1,4 +1,4 @@
-"""Appends through redis-py's cluster client, to documents of two groups, while a leader is killed. Usage: check.py PORT[,PORT...] KILL_FILE"""
+"""Appends to two Raft groups through redis-py's cluster client while a leader is killed. Usage: check.py PORT[,PORT...] KILL_FILE"""
 
 import pathlib
 import sys
@@ -8,14 +8,14 @@ import redis
 from redis.cluster import ClusterNode, RedisCluster
 
 VALUES = 200
-# Of the two groups.
+# One document for each of the two groups.
 NAMES = ["{north}:py", "{cluster}:py"]
 
 
 def push_until_answered(client, name, value):
-    """What an application does about an error whose change may have been made, when a value may be there twice.
+    """Retries as an application does that accepts duplicates when an append with an error may have succeeded.
 
-    redis-py retries by itself, but without a pause: all its retries are over before a new leader is elected.
+    redis-py retries automatically, but without a pause, so its retries end before the election of a new leader.
     """
     deadline = time.monotonic() + 60
     while True:
@@ -32,14 +32,14 @@ def main():
     client = RedisCluster(startup_nodes=[ClusterNode("127.0.0.1", port) for port in ports])
     for n in range(VALUES):
         if n == VALUES // 2:
-            # Whoever waits for the file kills a leader.
+            # The script that waits for this file kills a leader.
             kill_file.touch()
         for name in NAMES:
             push_until_answered(client, name, n)
     again = 0
     for name in NAMES:
         found = [int(value) for value in client.lrange(name, 0, -1)]
-        # A value whose answer was lost with the leader is sent again by the client.
+        # The client repeats an append whose reply was lost with the leader.
         assert sorted(set(found)) == list(range(VALUES)), found
         assert client.llen(name) == len(found)
         assert client.cluster_keyslot(name) == client.keyslot(name)

@@ -1,4 +1,4 @@
-// Runs commands.txt and some of ioredis's own methods against a server. Usage: check.js HOST PORT COMMANDS
+// Runs commands.txt and some methods of ioredis against a server. Usage: check.js HOST PORT COMMANDS
 'use strict';
 
 const assert = require('node:assert');
@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const Redis = require('ioredis');
 const { version } = require('ioredis/package.json');
 
-// Converts an answer to plain JSON values, with 1 and 0 for booleans.
+// Converts a reply to plain JSON values, with 1 and 0 for Booleans.
 function plain(answer) {
   if (typeof answer === 'boolean') return Number(answer);
   if (Buffer.isBuffer(answer)) return answer.toString();
@@ -45,7 +45,7 @@ function agrees(expected, { error, answer }) {
 
 async function runSteps(client, path) {
   const listed = (await client.call('COMMAND', 'LIST')).map((name) => name.toUpperCase());
-  // Messages need a connection of their own, see runMethods.
+  // Messages need a separate connection, see runMethods.
   const used = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNSUBSCRIBE']);
   for (const { words, expected } of steps(path)) {
     // ioredis cannot switch protocol versions on an open connection.
@@ -62,7 +62,7 @@ async function runSteps(client, path) {
   return used.size;
 }
 
-// Methods that applications use.
+// Calls methods that applications use.
 async function runMethods(client, other) {
   await client.del('io:list', 'io:tail');
   assert.strictEqual(await client.rpush('io:list', 'a', 'b', 'c'), 3);

@@ -1,4 +1,4 @@
-"""Runs commands.txt and some of redis-py's own methods against a server. Usage: check.py HOST PORT COMMANDS"""
+"""Runs commands.txt and some methods of redis-py against a server. Usage: check.py HOST PORT COMMANDS"""
 
 import json
 import re
@@ -10,7 +10,7 @@ import redis
 
 
 def plain(answer):
-    """Converts an answer to plain JSON values, with 1 and 0 for booleans."""
+    """Converts a reply to plain JSON values, with 1 and 0 for Booleans."""
     if isinstance(answer, bool):
         return int(answer)
     if isinstance(answer, bytes):
@@ -53,10 +53,10 @@ def agrees(expected, error, answer):
 def run_steps(client, path, protocol):
     connection = client.connection_pool.get_connection()
     listed = {name.decode().upper() for name in client.execute_command("COMMAND LIST")}
-    # Messages need a connection of their own; the check of ioredis listens.
+    # Messages need a separate connection. The check of ioredis listens for them.
     used = {"SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE"}
     for words, expected in steps(path):
-        # The client's parser understands only the version it was created with.
+        # The parser of the client understands only the version with which the client was created.
         if words[:2] == ["HELLO", str(5 - protocol)]:
             continue
         error, answer = call(connection, words)
@@ -69,7 +69,7 @@ def run_steps(client, path, protocol):
 
 
 def run_methods(client):
-    """Methods that applications use."""
+    """Calls methods that applications use."""
     client.delete("py:list", "py:tail")
     assert client.rpush("py:list", "a", "b", "c") == 3
     assert client.lrange("py:list", 0, -1) == [b"a", b"b", b"c"]

@@ -1,4 +1,4 @@
-// The protocol's own client writes JSON and bytes while another one follows; the server is killed in between.
+// The client of the protocol writes JSON and bytes while another one follows. The server is killed in between.
 import { DurableStream, stream } from "@durable-streams/client"
 import { check, fromEnvironment, until } from "./server.mjs"
 

@@ -1,4 +1,4 @@
-// Runs a real server, which can be killed and restarted with the same data and on the same port.
+// A server that can be killed and restarted with the same data and port.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -38,7 +38,7 @@ export class Caravan {
   }
 }
 
-// A server that runs already, and goes on running.
+// A server that is already running and stays running.
 const running = (url) => ({ url, start: async () => ({ url }), kill: async () => {} })
 
 export function fromEnvironment(name) {

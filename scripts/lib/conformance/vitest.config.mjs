@@ -1,2 +1,2 @@
-// Some of the suite's tests wait for a long poll to end, which takes 20 seconds.
+// Some tests of the suite wait 20 s for the end of a long poll.
 export default { test: { testTimeout: 40_000, include: ["conformance.test.mjs"] } }

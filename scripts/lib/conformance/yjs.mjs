@@ -1,5 +1,5 @@
-// Two editors type into one Yjs document through the protocol's gateway, which compacts it repeatedly. The server is killed
-// while they type.
+// Two editors type into one Yjs document through the gateway of the protocol, which compacts it repeatedly. The server
+// is killed while they type.
 import { YjsProvider } from "@durable-streams/y-durable-streams"
 import { YjsServer } from "@durable-streams/y-durable-streams/server"
 import * as Y from "yjs"
@@ -7,7 +7,7 @@ import { check, fromEnvironment, until } from "./server.mjs"
 
 const KEYS = 60
 const caravan = await fromEnvironment("yjs").start()
-// Small, so that every few dozen keys the gateway replaces the updates by a snapshot, and reads on behind its offset.
+// The threshold is small, so the gateway often replaces the updates with a snapshot and continues after its offset.
 const gateway = new YjsServer({ port: 0, host: "127.0.0.1", dsServerUrl: caravan.url, compactionThreshold: 512 })
 await gateway.start()
 const editors = []
@@ -29,7 +29,8 @@ async function type(editor, word) {
   }
 }
 
-// The key of the document's snapshot, by the sequence of the first update that is not in it; "-1" when there is none.
+// Returns the key of the document's snapshot: the sequence of the first update that it does not contain, or "-1"
+// without a snapshot.
 async function snapshot() {
   const found = await fetch(`${gateway.url}/v1/yjs/test/docs/essay?offset=snapshot`, { redirect: "manual" })
   return new URL(found.headers.get("location"), gateway.url).searchParams.get("offset")
@@ -51,9 +52,9 @@ async function connect(editor) {
   )
 }
 
-// The provider drops what is typed while it is disconnected. When it reconnects it restarts its append numbers under
-// the same producer name, so the server would take new appends for duplicates. An editor therefore comes back as a new
-// one, and sends its whole document.
+// The provider discards text that is typed while it is disconnected. After a reconnect, it restarts its append numbers
+// with the same producer name, so the server would treat new appends as duplicates. So an editor returns as a new one
+// and sends its entire document.
 async function reopen(before) {
   before.provider.destroy()
   const editor = open()

@@ -1,6 +1,6 @@
-// Uses the console as an operator does, in a real browser and against a real server under load: every page in light, dark
-// and on a phone, everything that changes a document, the keyboard, a sub-path, and axe-core's rules. Screenshots are kept
-// in the folder that the first argument names.
+// Uses the console as an operator does, in a browser with a server under load: every page in light mode, dark mode, and
+// at phone size, all changes of a document, the keyboard, a subpath, and the rules of axe-core. Screenshots go to the
+// directory in the first argument.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -14,7 +14,7 @@ import {chromium} from 'playwright-core';
 const SECRET = 'a token for the check of the console';
 const PREFIX = '/below/a/proxy';
 const PAGES = ['live', 'store', 'documents', 'archive', 'cluster', 'clients', 'settings'];
-/** The server is alone: what a host of two groups would answer, as ClusterGroupsTest has it from a real one. */
+/** The response of a node of a cluster with two groups, as in ClusterGroupsTest. The server itself has no cluster. */
 const CLUSTER = {
   group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', host: 'a', leader: 'a',
   since: new Date(Date.now() - 3_700_000).toISOString(), behindEntries: 0, term: 7, committedEntries: 48_211, logEntries: 48_213,
@@ -56,7 +56,7 @@ async function startServer() {
   throw new Error('the server has not started');
 }
 
-/** Passes on what is below a prefix, without it. */
+/** Starts a proxy that forwards requests below a prefix and removes the prefix. */
 async function startProxy(port) {
   const proxy = http.createServer((request, response) => {
     if (!request.url.startsWith(PREFIX + '/')) return response.writeHead(404).end();
@@ -77,7 +77,7 @@ async function startProxy(port) {
 const word = (text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
 const command = (...words) => `*${words.length}\r\n${words.map(word).join('')}`;
 
-/** Editors that append, and now and then replace what was by a snapshot. */
+/** Simulates an editor that appends and sometimes replaces earlier values with a snapshot. */
 function load(resp, editor) {
   const socket = net.connect(resp, '127.0.0.1');
   let turn = 0;
@@ -104,13 +104,13 @@ async function fill(port) {
   await send('POST', 'notes/letter', JSON.stringify([{by: 'ann', text: 'Dear Ada,'}, {by: 'bob', text: 'how are you?'}]));
   await send('PUT', 'pictures/sun.bin', undefined, 'application/octet-stream');
   await send('POST', 'pictures/sun.bin', Buffer.from(Array.from({length: 300}, (_, i) => (i * 7) % 256)), 'application/octet-stream');
-  // With its first line from the start: a generation of the archive may be of any moment.
+  // The first line is part of the creation, because an archive generation may be of any moment.
   await send('PUT', 'ends', '<b>line 0</b> & more', 'text/plain');
   for (let i = 1; i < 5; i++) await send('POST', 'ends', `<b>line ${i}</b> & more`, 'text/plain');
   await send('PUT', 'markup/<img src=x onerror=alert(1)>'.replace(/[<> =]/g, encodeURIComponent), '["x"]');
 }
 
-/** Values that survive: they fill some segments of the heap, and some of them are then deleted. */
+/** Writes values that survive. They fill several segments of the heap, and some are then deleted. */
 function grow(resp) {
   return new Promise((done, failed) => {
     const socket = net.connect(resp, '127.0.0.1');
@@ -134,7 +134,7 @@ async function open(browser, base, options) {
   const page = await context.newPage();
   page.on('pageerror', (problem) => complaints.push(`an exception: ${problem.message}`));
   page.on('console', (message) => {
-    // A refusal that the page deals with is reported as one that failed to load.
+    // The browser reports rejected requests that the page handles as failed loads.
     if (['error', 'warning'].includes(message.type()) && !/^Failed to load resource/.test(message.text())) {
       complaints.push(message.text());
     }
@@ -184,7 +184,7 @@ async function tour(page, look) {
   await page.screenshot({path: join(shots, `document-${look}.png`), fullPage: true});
 }
 
-/** Waits until a value is shown so; pages are drawn with the browser's next frame. */
+/** Waits until a value is shown like this, because the page draws values in the next frame. */
 const shown = (page, index, text) =>
   page.waitForFunction(
     ([at, pattern]) => new RegExp(pattern).test(document.querySelectorAll('.value pre')[at]?.textContent ?? ''),
@@ -253,7 +253,7 @@ async function restore(page) {
   say('restored');
 }
 
-/** Without a mouse: over the link to the page, to a menu entry, to a document and its values. */
+/** Uses only the keyboard: the skip link, a menu entry, a document, and its values. */
 async function keyboard(page) {
   await page.reload();
   await heading(page, 'ends again');
@@ -292,7 +292,7 @@ async function markup(page) {
   assert.equal(await page.locator('main img').count(), 0, 'a name is not markup');
 }
 
-/** Names whose plain addresses a browser sends to other documents. */
+/** Checks documents whose plain addresses a browser would change to those of others. */
 async function rewritten(page, resp) {
   const names = ['rooms/../payroll', 'payroll', 'rooms/.', '..', 'rooms//door', '__name/door', 'payroll ', 'pay\u202elor'];
   await new Promise((done, failed) => {
@@ -329,7 +329,7 @@ async function rewritten(page, resp) {
   for (const shown of ['roll', 'roll␣', '\\u202elor']) await page.getByRole('link', {name: shown, exact: true}).first().waitFor();
   await page.getByRole('link', {name: 'roll␣', exact: true}).first().click();
   await heading(page, 'payroll␣');
-  // A link from elsewhere.
+  // A link from another site.
   await visit(page, '#/document?path=/v1/stream/rooms/../payroll', 'rooms/../payroll');
   await page.getByText('A browser would send this to another address').waitFor();
   await visit(page, '#/document?path=/v1/spaces/payroll', 'Document');
@@ -338,7 +338,9 @@ async function rewritten(page, resp) {
   say('deleted the right one of two documents');
 }
 
-/** A page that is left: answers that come later are not shown, and what was begun there is done to its document. */
+/**
+ * Checks a page that the user leaves: late responses are not shown, and pending actions apply to the original document.
+ */
 async function left(page) {
   await page.evaluate(async () => {
     const {call} = await import(new URL('js/api.js', document.baseURI));
@@ -372,7 +374,9 @@ async function left(page) {
   say('nothing is done to the document that is shown next');
 }
 
-/** A document of type text/html, from the console's origin and with its token: a page that may do nothing. */
+/**
+ * Checks a document of type text/html from the origin of the console and with its token. The browser must not run it.
+ */
 async function harmless(browser, direct) {
   const context = await browser.newContext({extraHTTPHeaders: {Authorization: `Bearer ${SECRET}`}});
   const address = `${direct}/v1/stream/pages/evil`;

@@ -1,4 +1,4 @@
-// Sends names, appends and event streams through nginx, and looks at the server itself at what has arrived.
+// Sends names, appends, and event streams through nginx, and checks at the server what has arrived.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -26,7 +26,7 @@ async function freePort() {
   return port
 }
 
-/** The configuration in the document, but for its addresses and the certificate. */
+/** Returns the configuration in the document with other addresses and without the certificate. */
 function documented(port, listen) {
   const [, block] = /```nginx\n([^]*?)```/.exec(readFileSync(page, "utf8"))
   assert.match(block, /listen 443 ssl;/)
@@ -34,7 +34,7 @@ function documented(port, listen) {
   return block.replace("127.0.0.1:4437", `127.0.0.1:${port}`).replace("listen 443 ssl;", `listen 127.0.0.1:${listen};`)
 }
 
-/** A port that was free may be taken when nginx comes to it. */
+/** Starts nginx. Retries because another process may take a free port first. */
 async function startNginx(port) {
   for (let tries = 1; ; tries++) {
     try {
@@ -82,7 +82,7 @@ async function send(method, url, options = {}) {
   return { status: response.status, headers: response.headers, body: await response.text() }
 }
 
-/** As it is, which fetch would not do. */
+/** Sends a path unchanged, which fetch does not do. */
 function sendRaw(port, method, path) {
   return new Promise((resolve, reject) => {
     const request = http.request({ host: "127.0.0.1", port, method, path, headers: TEXT }, (response) => {
@@ -98,7 +98,7 @@ async function documents(server) {
   return new Map(JSON.parse(body).documents.map(({ name, path }) => [name, path]))
 }
 
-/** Each name is its own document, whichever way its address is spelled. */
+/** Checks that each name is a separate document for any spelling of its address. */
 async function names(server, proxy, spell, kind) {
   for (const name of NAMES) {
     const url = `${proxy}/v1/stream/${spell(name)}`
@@ -118,7 +118,7 @@ async function names(server, proxy, spell, kind) {
   say(`${NAMES.length} names, ${kind}`)
 }
 
-// What fetch makes another address of, before any proxy.
+// Names whose addresses fetch would change.
 const dotsAlone = (name) => name === "." || name === ".."
 const encoded = (name) => (dotsAlone(name) ? pathOf(name) : name === "__name/a" ? pathOf(name) : encodeURIComponent(name))
 
@@ -134,7 +134,7 @@ async function dotSegments(server, port, prefix) {
   say("paths with dot segments are rejected")
 }
 
-/** Events arrive one by one, and comments between them. */
+/** Checks that events and the comments between them arrive one by one. */
 async function events(server, proxy, kind) {
   const url = `${proxy}/v1/stream/live`
   await send("PUT", url, { headers: TEXT })
@@ -152,7 +152,8 @@ async function events(server, proxy, kind) {
   }
   await waitFor("event: control")
   for (let i = 0; i < 3; i++) {
-    // Only after the event before has come: a proxy that keeps events back would never see this one.
+    // Sends the next event only after the previous one has arrived, because a proxy that buffers events would delay it
+    // forever.
     await send("POST", `${server}/v1/stream/live`, { headers: TEXT, body: `value ${i}` })
     await waitFor(`data:value ${i}\n`)
     await waitFor("\n:\n")

@@ -7,12 +7,12 @@ from caravan_client import Backwards, CaravanError, Connection, Journal, Moved, 
 from caravan_client.journal import MOST_APPEND_BYTES
 
 
-# For as long as a server takes to start on a machine that has much else to do.
+# A timeout for the start of a server on a busy machine.
 PATIENCE = 300.0
 
 
 def append(connection: Connection, name: str, text: str, **options) -> None:
-    """Behind whatever others append meanwhile."""
+    """Appends a record, also after concurrent appends of other writers."""
     for _ in range(100):
         journal = Journal(name)
         connection.run(journal.look())
@@ -29,7 +29,7 @@ def texts(connection: Connection, name: str) -> list[str]:
 
 
 def finish(connection: Connection, steps, request):
-    """Runs steps to their end from a request on, and returns their result."""
+    """Runs the remaining steps from a request on, and returns their result."""
     with pytest.raises(StopIteration) as end:
         while True:
             request = steps.send(connection._attempt(request))
@@ -90,7 +90,7 @@ def test_parts_that_others_trimmed_meanwhile_are_written_again(connection, prefi
     sequences: dict = {}
     journal = Journal(prefix)
     steps = journal.write(parts, sequences, [lambda _: {"text": "behind it"}])
-    # The first append is made; then another process trims it away.
+    # The first append succeeds, and then another process trims it.
     request = steps.send(connection._attempt(next(steps)))
     other = Journal(prefix)
     connection.run(other.look())
@@ -134,7 +134,7 @@ def test_an_append_whose_answer_is_lost_and_that_is_replaced_is_not_made_again(c
     trim = ("CARAVAN.TRIM", prefix, "TO", other.next)
     compacted = {"text": "compacted", "replaces": [token]}
     assert connection.run(other.write({}, {}, [lambda _: compacted], last_with=(trim,)))
-    # The answer never came: it is sent again.
+    # The reply was lost, so the request is sent again.
     assert finish(connection, steps, append_mine) is True
     assert texts(connection, prefix) == ["compacted"]
 

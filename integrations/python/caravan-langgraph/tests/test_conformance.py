@@ -1,4 +1,4 @@
-"""LangGraph's own suite."""
+"""The conformance suite of LangGraph."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_the_suite_passes_whole(server, prefix):
     report = asyncio.run(validate(saver, progress=ProgressCallbacks.verbose()))
     failures = {name: result.failures for name, result in report.results.items() if result.failures}
     assert not failures
-    # Nothing is skipped.
+    # No test is skipped.
     assert {name for name, result in report.results.items() if result.passed} == {each.value for each in Capability}
     assert report.conformance_level() == "FULL"

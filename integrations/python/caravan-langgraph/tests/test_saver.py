@@ -22,7 +22,7 @@ def saver(server, prefix):
     saver.close()
 
 
-# For as long as a server takes to start on a machine that has much else to do.
+# A timeout for the start of a server on a busy machine.
 PATIENCE = 300.0
 
 
@@ -47,7 +47,7 @@ def put(saver, config, values, new=None, *, id=None, **metadata) -> dict:
 
 
 def commands_of(connection: Connection) -> list[tuple]:
-    """The commands that a connection sends from now on."""
+    """Returns a list to which the commands of a connection are added from now on."""
     sent: list[tuple] = []
     attempt = connection._attempt
 
@@ -110,7 +110,7 @@ def test_a_graph_in_several_event_loops(server, prefix):
 
     asyncio.run(turn())
     assert asyncio.run(turn()).count("turn") == 2
-    # And by the methods that wait.
+    # The same with the blocking methods.
     assert len(graph(saver).get_state(config).values["words"]) == 8
     saver.close()
 
@@ -125,7 +125,7 @@ def test_a_put_is_one_append_of_what_is_new(saver, prefix):
     assert sum(len(word) for command in sent for word in command if isinstance(word, bytes)) < 50_000
     found = saver.get_tuple(at("1"))
     assert found.checkpoint["channel_values"] == {"long": long, "short": "b"}
-    # Another process has to find out first where it is, and writes no more than this one.
+    # Another process must read first, but writes no more than this one.
     other = CaravanSaver(saver._sync.connection.url, prefix=prefix)
     sent = commands_of(other._sync.connection)
     put(other, config, {"long": ("1", long), "short": ("99", "c")}, new=["short"])
@@ -171,14 +171,14 @@ def test_values_longer_than_a_value_of_the_server(server, prefix):
 
 
 def test_writes_that_come_before_their_checkpoint(saver, prefix):
-    """As of tasks that are done before the checkpoint is stored in the background."""
+    """Tasks may finish before their checkpoint is stored in the background."""
     first = put(saver, at("1"), {})
     id = str(uuid6(clock_seq=-1))
     for n in range(3):
         saver.put_writes(at("1", id), [("early", n)], f"task {n}")
     for n in range(30):
         saver.put_writes(first, [("late", n)], f"another {n}")
-    # Somebody else has written: what this process knows of the journal is read again.
+    # Another process has appended, so this process must read the journal again.
     CaravanSaver(saver._sync.connection.url, prefix=prefix).put_writes(first, [("late", "other")], "other")
     put(saver, first, {}, id=id)
     fresh = CaravanSaver(saver._sync.connection.url, prefix=prefix)
@@ -224,7 +224,7 @@ def test_list_looks_on_after_its_limit_only_when_asked(saver):
     assert listed(limit=3) == ids[:-4:-1]
     assert listed(limit=0) == []
     assert listed(before=at("1", ids[20]), limit=2) == [ids[19], ids[18]]
-    # One that is not there any more, or is another thread's.
+    # A checkpoint that no longer exists, or that belongs to another thread.
     assert listed(before=at("1", ids[20][:-1] + "~"), limit=1) == [ids[20]]
     assert listed(filter={"step": 7}) == [ids[7]]
     assert listed(filter={"step": 7, "source": "input"}) == []
@@ -263,9 +263,9 @@ def test_a_thread_that_others_delete_and_begin_anew(saver, prefix):
     other = CaravanSaver(saver._sync.connection.url, prefix=prefix)
     config = put(saver, at("1"), {"a": ("1", "old"), "b": ("1", "old")})
     other.delete_thread("1")
-    # As many values as were there before.
+    # The same number of values as before.
     put(other, at("1"), {"a": ("1", "new"), "b": ("1", "new")})
-    # Who has not noticed writes all that its checkpoint needs.
+    # A process that has not noticed the change writes all values of its checkpoint.
     config = put(saver, config, {"a": ("1", "old"), "b": ("2", "newest")}, new=["b"])
     assert other.get_tuple(config).checkpoint["channel_values"] == {"a": "old", "b": "newest"}
     assert len(list(other.list(at("1")))) == 2
@@ -296,7 +296,7 @@ def test_a_branch_off_a_checkpoint_that_was_pruned(saver, prefix):
 
 
 def test_two_processes_on_one_thread(server, prefix):
-    """Each keeps adding checkpoints, writes and namespaces, and one of them prunes and deletes runs."""
+    """Threads add checkpoints, writes, and namespaces, and one of them prunes and deletes runs."""
     errors: list[BaseException] = []
 
     def work(by: str) -> None:
@@ -358,7 +358,7 @@ def test_nothing_is_stored_twice_when_answers_are_lost(server, losing_proxy, pre
     assert losing_proxy.lost >= 10
     direct = CaravanSaver(server.url, prefix=prefix)
     assert [each.metadata["step"] for each in direct.list(at("1"))] == list(range(19, -1, -1))
-    # A checkpoint is four values, and its writes are two: none is there twice.
+    # A checkpoint has four values and its writes have two, so there are no duplicates.
     assert ask(direct, "LLEN", document(direct, prefix, "1")) == 20 * (4 + 2)
     before = losing_proxy.lost
     saver.prune(["1"])
@@ -398,7 +398,7 @@ def test_a_graph_over_a_server_that_is_killed(server, prefix, durability):
 
 
 def test_a_kill_between_a_checkpoint_and_its_writes(server, prefix):
-    """A task that was done is not run again, one that was not is."""
+    """A resumed run repeats only unfinished tasks."""
     ran: list[str] = []
 
     class Parallel(TypedDict):
@@ -442,7 +442,7 @@ class Delta(TypedDict):
 
 
 def test_delta_channels(saver, prefix):
-    """Channels of which a checkpoint has only what was added: read in one pass, and whole after a prune."""
+    """Delta channels are read in one pass, and are complete after a prune."""
     builder = StateGraph(Delta)
     builder.add_node("adds", lambda state: {"words": [f"after {len(state['words'])}"]})
     builder.add_edge(START, "adds")

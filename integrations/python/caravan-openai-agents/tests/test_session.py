@@ -15,7 +15,7 @@ from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 
 class CountingModel(Model):
-    """Says how many items it was given."""
+    """Replies with the number of items that it got."""
 
     def __init__(self, interrupt=lambda: None) -> None:
         self._interrupt = interrupt
@@ -32,7 +32,7 @@ class CountingModel(Model):
         raise NotImplementedError
 
 
-# For as long as a server takes to start on a machine that has much else to do.
+# A timeout for the start of a server on a busy machine.
 PATIENCE = 300.0
 NO_TRACING = RunConfig(tracing_disabled=True)
 
@@ -42,7 +42,7 @@ def says(text) -> dict:
 
 
 def session_test(test):
-    """Runs a coroutine with a way to open sessions of the server."""
+    """Runs a coroutine with a function that opens sessions on the server."""
 
     def run(server, prefix, losing_proxy):
         async def all() -> None:
@@ -151,7 +151,7 @@ async def test_a_session_of_which_much_was_popped_is_compacted(open):
     assert await session.get_items() == [says(n) for n in range(10)]
     assert await length(session) == 1
     assert await open().get_items() == [says(n) for n in range(10)]
-    # Others have not noticed.
+    # The journal that the session has cached is out of date after the compaction.
     await session.add_items([says("more")])
     assert await open().get_items(2) == [says(9), says("more")]
 

@@ -1,4 +1,4 @@
-"""What the integrations share: connections that try again, and journals to which nothing is appended twice."""
+"""Code that the integrations share: connections with retries, and journals without duplicate appends."""
 
 from caravan_client.connection import AsyncConnection, CaravanError, Connection, Request, Steps, checked
 from caravan_client.journal import Backwards, Commands, Journal, Moved, blob_of, decode, encode, split

@@ -1,7 +1,7 @@
-"""A server, and how long to try.
+"""A server and the retries of requests.
 
-What is done is written once, as steps: a generator that yields requests, is sent their answers, and returns the result.
-A `Connection` runs steps on the calling thread, an `AsyncConnection` in an event loop.
+An operation is a generator of steps that yields requests, receives their replies, and returns the result. A
+`Connection` runs steps on the calling thread, an `AsyncConnection` in an event loop.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ T = TypeVar("T")
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
-# Nothing was changed, and it may work later: there is no room, or another host leads.
+# Errors after which nothing has changed and a retry may succeed: there is no room, or another node leads.
 TRY_AGAIN = (OutOfMemoryError, ClusterDownError, MovedError)
 TRY_AGAIN_PREFIXES = ("RESTORING", "ARCHIVE")
 
 
 class CaravanError(Exception):
-    """The server refused a request, or did not answer in time: then what was to be written may or may not be there."""
+    """The server rejected a request or did not reply in time. After a timeout, a write may or may not have happened."""
 
 
 class Request(NamedTuple):
-    """Commands that go together: one write, or reads, or an atomic transaction."""
+    """Commands that are sent together: one write, several reads, or an atomic transaction."""
 
     commands: Sequence[tuple[Any, ...]]
     atomic: bool = False
@@ -49,7 +49,7 @@ Steps = Generator[Request, list[Any], T]
 
 
 def checked(answer: Any) -> Any:
-    """Returns a command's answer, and raises a `CaravanError` when the command was refused."""
+    """Returns the reply to a command, or raises a `CaravanError` if the server rejected the command."""
     if isinstance(answer, Exception):
         raise CaravanError(str(answer)) from answer
     return answer
@@ -63,7 +63,7 @@ class _Patience:
         self._pause = FIRST_PAUSE
 
     def pause_after(self, error: Exception) -> float:
-        """Returns the seconds to wait for before the next attempt."""
+        """Returns the number of seconds to wait before the next attempt."""
         pause = self._pause
         if time.monotonic() + pause > self._deadline:
             raise CaravanError(f"{self._url}: no answer within {self._seconds} s: {error}") from error
@@ -72,7 +72,7 @@ class _Patience:
 
 
 def _later(answers: list[Any]) -> Exception | None:
-    """The answer that says to try again later."""
+    """Returns the first reply after which a retry may succeed, or None."""
     for answer in answers:
         if isinstance(answer, TRY_AGAIN) or (isinstance(answer, Exception) and str(answer).startswith(TRY_AGAIN_PREFIXES)):
             return answer
@@ -90,10 +90,10 @@ class _Options:
     ) -> None:
         """
         Args:
-            url: The server's address for RESP, with the user's name and secret if it asks for one, and `rediss:` for TLS.
-            timeout: Seconds that one attempt may take.
-            patience: Seconds for which a request is tried again while the server is away or has no room.
-            max_value_bytes: The server's `--max-value`; what is longer is stored in parts.
+            url: The RESP address of the server, with user and secret if it requires them, and `rediss:` for TLS.
+            timeout: The timeout of one attempt in seconds.
+            patience: The number of seconds during which a request is retried while the server is unavailable or full.
+            max_value_bytes: The server's `--max-value`. Longer values are stored in parts.
         """
         self.url = url
         self.timeout = timeout
@@ -109,11 +109,11 @@ class Connection(_Options):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        # The client must not try again by itself: who tries again must know it.
+        # The client library must not retry, because the code that retries must know about it.
         self._redis = redis.Redis.from_url(self.url, retry=Retry(NoBackoff(), 0), **self._arguments())
 
     def run(self, steps: Steps[T]) -> T:
-        """Runs steps to their end, and returns their result."""
+        """Runs all steps and returns their result."""
         try:
             request = next(steps)
             while True:
@@ -139,7 +139,7 @@ class Connection(_Options):
             try:
                 return pipeline.execute(raise_on_error=False)
             except ResponseError as refused:
-                # A transaction is refused as a whole.
+                # The server has rejected the entire transaction.
                 return [refused] * len(request.commands)
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class AsyncConnection(_Options):
         self._redis = redis.asyncio.Redis.from_url(self.url, retry=AsyncRetry(NoBackoff(), 0), **self._arguments())
 
     async def run(self, steps: Steps[T]) -> T:
-        """Runs steps to their end, and returns their result."""
+        """Runs all steps and returns their result."""
         try:
             request = next(steps)
             while True:
@@ -180,7 +180,7 @@ class AsyncConnection(_Options):
             try:
                 return await pipeline.execute(raise_on_error=False)
             except ResponseError as refused:
-                # A transaction is refused as a whole.
+                # The server has rejected the entire transaction.
                 return [refused] * len(request.commands)
 
     async def aclose(self) -> None:

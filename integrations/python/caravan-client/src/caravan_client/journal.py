@@ -1,11 +1,12 @@
-"""A document as a journal that several processes may append to.
+"""A document as a journal to which several processes may append.
 
-A value is a record, which is JSON, or a part of a blob, which records point to. A blob comes before the record that needs
-it, so a record that is there is whole.
+A value is a JSON record or a part of a blob, to which records point. A blob precedes the record that needs it, so every
+record is complete.
 
-Every append names the sequence that it must get. So one whose answer was lost is not made twice: the repetition is
-refused, and the value at that sequence tells whose it is. It also says that its writer had seen all that came before. Values
-are trimmed only in the same transaction as an append: whoever appends has seen what was trimmed, too.
+Every append contains the sequence that it requires. If the reply to an append is lost, the server rejects the
+repetition, and the value at that sequence shows whether the append succeeded. A successful append also proves that its
+writer has seen all earlier values. Values are trimmed only in the same transaction as an append, so writers have also
+seen all trims.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from caravan_client.connection import CaravanError, Request, Steps, checked
 
-# Of one append: a log buffer of the server's, 4 MiB by default, must have room for it.
+# The maximum size of one append, which must fit into a log buffer of the server (4 MiB by default).
 MOST_APPEND_BYTES = 3 * 1024 * 1024
 VALUE_OVERHEAD_BYTES = 64
 FIRST_WINDOW = 8
@@ -32,27 +33,27 @@ Commands = tuple[tuple[Any, ...], ...]
 
 
 class Moved(Exception):
-    """What was to be read has been replaced meanwhile: begin again."""
+    """The values to read have been replaced. The caller must start again."""
 
 
 def split(blob: bytes, max_value_bytes: int) -> list[bytes]:
-    """Cuts a blob into the parts that are stored as values of their own; an empty one has one part."""
+    """Divides a blob into parts, each of which is stored as a value. An empty blob has one part."""
     room = max_value_bytes - _BLOB_HEADER_BYTES
     return [blob[at : at + room] for at in range(0, max(len(blob), 1), room)]
 
 
 def blob_of(value: bytes) -> bytes:
-    """The part of a blob that a value holds."""
+    """Returns the part of a blob in a value."""
     return value[_BLOB_HEADER_BYTES:]
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
-    """Makes a record a value that no other value equals."""
+    """Encodes a record as a unique value."""
     return json.dumps({**record, "token": secrets.token_hex(_TOKEN_BYTES)}, separators=(",", ":")).encode()
 
 
 def decode(value: bytes) -> dict[str, Any] | None:
-    """Reads a record; None is a part of a blob."""
+    """Decodes a record. Returns None for a part of a blob."""
     if value[:1] == _BLOB:
         return None
     try:
@@ -65,12 +66,12 @@ def decode(value: bytes) -> dict[str, Any] | None:
 
 
 class Journal:
-    """A document as it was seen last.
+    """The last known state of a document.
 
     Attributes:
-        name: The document's name.
-        first: The first sequence that is retained.
-        next: The sequence that the next value gets.
+        name: The name of the document.
+        first: The first sequence that has not been trimmed.
+        next: The sequence of the next value.
     """
 
     def __init__(self, name: str, first: int = 0, next: int = 0) -> None:
@@ -79,7 +80,7 @@ class Journal:
         self.next = next
 
     def look(self) -> Steps[None]:
-        """Finds out where the document begins and ends."""
+        """Reads the first and the next sequence of the document."""
         (info,) = yield Request([("CARAVAN.INFO", self.name)])
         self._see(checked(info))
 
@@ -92,17 +93,17 @@ class Journal:
         first_with: Commands = (),
         last_with: Commands = (),
     ) -> Steps[bool]:
-        """Appends blobs, and records that point to them: in one append, or in several when they are long.
+        """Appends blobs and records that point to them in one append, or in several if they are long.
 
         Args:
-            parts: The blobs' parts, by name.
-            sequences: Of the parts that are stored already; others are added.
-            records: Make the records, given the sequences that they get; by then `sequences` has all parts.
-            first_with: Commands of the transaction that makes the first append.
-            last_with: Commands of the transaction that makes the last append.
+            parts: The parts of the blobs, by name.
+            sequences: The sequences of stored parts. The method adds those of other parts.
+            records: Functions that return a record for its sequence. When they run, `sequences` has all parts.
+            first_with: Commands in the transaction of the first append.
+            last_with: Commands in the transaction of the last append.
 
         Returns:
-            Whether all was appended. Otherwise somebody else has written: `look` before the next attempt.
+            Whether everything was appended. If not, another writer has appended: call `look` before the next attempt.
         """
         records = list(records)
         while True:
@@ -157,7 +158,7 @@ class Journal:
         return True
 
     def _holds(self, values: list[bytes]) -> Steps[bool]:
-        """Whether an append whose answer was lost was made."""
+        """Returns whether an append with a lost reply succeeded."""
         (answer,) = yield Request([("CARAVAN.READ", self.name, "FROM", self.next, "COUNT", 1)])
         if _is(answer, "TRIMMED"):
             record = decode(values[-1])
@@ -168,7 +169,7 @@ class Journal:
         return [(self.next, values[0])] == [tuple(entry) for entry in entries]
 
     def _replaced(self, token: str) -> Steps[bool]:
-        """Whether a record that is there says that it stands for the one with this token, too."""
+        """Returns whether an existing record replaces the one with this token."""
         while True:
             document = Backwards(self.name)
             try:
@@ -185,7 +186,7 @@ class Journal:
 
 
 class Backwards(Journal):
-    """Reads a document from its newest value backwards, in windows that grow.
+    """A backward read of a document from its newest value, in growing windows.
 
     Attributes:
         values: The values of the last window, by sequence.
@@ -201,15 +202,15 @@ class Backwards(Journal):
         """Reads the next window.
 
         Returns:
-            Its records with their sequences, newest first; None when all has been read.
+            The records with their sequences, newest first. None at the start of the document.
 
         Raises:
-            Moved: The document was trimmed beyond what comes next.
+            Moved: The next values have been trimmed.
         """
         if self._low is None:
             yield from self.look()
             start = max(self.first, self.next - self._window)
-            # Told after the read: a writer that appends where the read has ended has seen that it is trimmed so far.
+            # INFO follows the read, so a writer that appends at the end of the read also knows about earlier trims.
             read, info = yield Request([("CARAVAN.READ", self.name, "FROM", start), ("CARAVAN.INFO", self.name)])
             entries, end = _entries(read)
             self._see(checked(info))
@@ -227,10 +228,10 @@ class Backwards(Journal):
         return [(sequence, record) for sequence, record in records if record is not None]
 
     def fetch(self, sequences: Iterable[int]) -> Steps[dict[int, bytes]]:
-        """Reads values by their sequences, as far as the last window does not have them.
+        """Returns values by their sequences. Reads those that are not in the last window.
 
         Raises:
-            Moved: Some were trimmed meanwhile.
+            Moved: Some values have been trimmed.
         """
         wanted = set(sequences)
         runs: list[list[int]] = []
@@ -249,10 +250,10 @@ class Backwards(Journal):
         return found
 
     def blobs(self, pointers: Sequence[Sequence[int]]) -> Steps[list[bytes]]:
-        """Reads blobs, given the sequences of the parts of each.
+        """Returns blobs by the sequences of their parts.
 
         Raises:
-            Moved: Parts were trimmed meanwhile.
+            Moved: Some parts have been trimmed.
         """
         found = yield from self.fetch(part for pointer in pointers for part in pointer)
         return [b"".join(blob_of(found[part]) for part in pointer) for pointer in pointers]

@@ -1,4 +1,4 @@
-"""Keeps LangGraph's checkpoints in Caravan."""
+"""A LangGraph checkpointer that stores checkpoints in Caravan."""
 
 from caravan_langgraph.saver import CaravanSaver
 

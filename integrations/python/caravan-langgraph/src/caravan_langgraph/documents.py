@@ -1,10 +1,10 @@
-"""How threads lie in documents.
+"""The documents of threads.
 
-A thread has a list of its namespaces, and each namespace a journal. A journal's name has a part that is drawn when the
-thread begins: one that is deleted and begun anew has other journals, and whoever still writes to the old ones notices.
+A thread has a list of namespaces, and each namespace has a journal. Part of a journal's name is chosen at random when
+the thread starts. A thread that is deleted and recreated has other journals, so writers of the old ones notice this.
 
-A journal has two kinds of records: checkpoints, and writes that tasks have made at a checkpoint. A checkpoint points to the
-values of its channels. Those that have not changed lie where an earlier checkpoint has put them.
+A journal has two kinds of records: checkpoints, and writes of tasks at a checkpoint. A checkpoint points to the values
+of its channels. For unchanged channels, these are values that an earlier checkpoint has stored.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ MOST_TRIES = 100
 
 
 class Pointer(NamedTuple):
-    """Where a value lies: its type, as the serializer calls it, and the sequences of its parts."""
+    """A pointer to a value: its type according to the serializer, and the sequences of its parts."""
 
     type: str
     parts: Sequence[int]
 
     def behind(self, sequence: int) -> list[Any]:
-        """As a record at this sequence tells it: by distances, which are short."""
+        """Returns the form in a record at this sequence, with short distances instead of sequences."""
         return [self.type, [sequence - part for part in self.parts]]
 
     @staticmethod
     def ahead(sequence: int, pair: list[Any]) -> Pointer:
-        """As a record at this sequence has told it."""
+        """Returns the pointer for its form in a record at this sequence."""
         type, distances = pair
         return Pointer(type, [sequence - distance for distance in distances])
 
 
 class StoredCheckpoint(NamedTuple):
-    """A checkpoint, and the sequences of those of its writes that came before it."""
+    """A checkpoint, and the sequences of those of its writes that were stored before it."""
 
     id: str
     parent: str | None
@@ -90,7 +90,7 @@ class StoredCheckpoint(NamedTuple):
 
 
 class StoredWrites(NamedTuple):
-    """What a task has written at a checkpoint, in one blob: index, channel, type and bytes of each write."""
+    """The writes of a task at a checkpoint, in one blob: index, channel, type, and bytes of each write."""
 
     checkpoint: str
     task: str
@@ -113,10 +113,10 @@ class StoredWrites(NamedTuple):
 
 
 class History(Backwards):
-    """Reads a namespace's checkpoints, newest first.
+    """A read of the checkpoints of a namespace, newest first.
 
     Attributes:
-        writes: The writes that were passed, by checkpoint and sequence.
+        writes: The writes that were read until now, by checkpoint and sequence.
     """
 
     def __init__(self, name: str) -> None:
@@ -124,7 +124,7 @@ class History(Backwards):
         self.writes: dict[str, dict[int, StoredWrites]] = defaultdict(dict)
 
     def older(self) -> Steps[list[StoredCheckpoint] | None]:
-        """Reads on until there are checkpoints; None when there are no more."""
+        """Returns the next checkpoints, or None if there are no more."""
         checkpoints: list[StoredCheckpoint] = []
         while not checkpoints and (records := (yield from self.more())) is not None:
             for sequence, record in records:
@@ -135,12 +135,12 @@ class History(Backwards):
         return checkpoints or None
 
     def value(self, serde: SerializerProtocol, pointer: Pointer) -> Steps[Any]:
-        """A value of a checkpoint that `older` has just returned."""
+        """Returns a value of a checkpoint that `older` has just returned."""
         (blob,) = yield from self.blobs([pointer.parts])
         return serde.loads_typed((pointer.type, blob))
 
     def writes_at(self, checkpoint: StoredCheckpoint) -> Steps[list[StoredWrites]]:
-        """The writes at a checkpoint that `older` has just returned, oldest first."""
+        """Returns the writes at a checkpoint that `older` has just returned, oldest first."""
         found = dict(self.writes.get(checkpoint.id, {}))
         values = yield from self.fetch(set(checkpoint.writes) - found.keys())
         found.update((sequence, StoredWrites.read(sequence, decode(value))) for sequence, value in values.items())
@@ -154,7 +154,7 @@ class Selected(NamedTuple):
 
 
 class Selection:
-    """Checkpoints of a namespace that are to be written anew, with their writes and values."""
+    """The checkpoints of a namespace that a rewrite keeps, with their writes and values."""
 
     def __init__(
         self,
@@ -174,10 +174,10 @@ class Selection:
     def read(
         name: str, serde: SerializerProtocol, choose: Callable[[Sequence[Selected]], set[str]]
     ) -> Steps[Selection]:
-        """Reads a namespace whole. `choose` is given its checkpoints, newest first, and returns the ids of those to keep.
+        """Reads an entire namespace. `choose` gets its checkpoints, newest first, and returns the ids of those to keep.
 
         Raises:
-            Moved: It was trimmed meanwhile.
+            Moved: The namespace has been trimmed.
         """
         history = History(name)
         found: dict[str, Selected] = {}
@@ -188,7 +188,7 @@ class Selection:
                     found[stored.id] = Selected(stored, metadata, (yield from history.writes_at(stored)))
         chosen = choose(list(found.values()))
         kept = [selected for id, selected in reversed(found.items()) if id in chosen]
-        # Those of tasks that were faster than their checkpoint, which is on the way.
+        # The writes of tasks whose checkpoint is not stored yet.
         newest = next(iter(found), "")
         early = [
             writes
@@ -201,12 +201,12 @@ class Selection:
         return Selection(history, kept, early, len(found) - len(kept), values)
 
     def replace(self) -> Steps[bool]:
-        """Replaces what was read by what is kept; false when somebody has written meanwhile."""
+        """Replaces the journal with the kept records. Returns false if another writer has appended."""
         journal = Journal(self._history.name, self._history.first, self._history.next)
         return (yield from self.write(journal, (("CARAVAN.TRIM", journal.name, "TO", journal.next),)))
 
     def write(self, journal: Journal, last_with: Commands) -> Steps[bool]:
-        """Appends what is kept; false when somebody else has written."""
+        """Appends the kept records. Returns false if another writer has appended."""
         sequences: dict[tuple[Hashable, int], int] = {}
 
         def moved(pointer: Pointer) -> Pointer:
@@ -228,7 +228,7 @@ class Selection:
             records += [partial(writes, one) for one in each.writes]
         records += [partial(writes, one) for one in self._early]
         parts = {sequence: [blob_of(value)] for sequence, value in self._values.items()}
-        # Something must be appended, or nobody would know that it was trimmed.
+        # Appends at least one record, because otherwise other writers would not notice the trim.
         records = records or [lambda _: {"emptied": True}]
         return (yield from journal.write(parts, sequences, records, last_with=last_with))
 
@@ -244,7 +244,7 @@ class Namespace(NamedTuple):
 
 
 class Thread:
-    """A thread's list of namespaces."""
+    """The list of namespaces of a thread."""
 
     def __init__(self, prefix: str, thread_id: str) -> None:
         self.thread_id = thread_id
@@ -252,29 +252,29 @@ class Thread:
         self._prefix = prefix
 
     def document(self, namespace: Namespace) -> str:
-        """The name of a namespace's journal."""
+        """Returns the name of a namespace's journal."""
         begin = f"{self._prefix}checkpoints/{namespace.incarnation}/"
         return _name(begin, f"{self.thread_id}/{namespace.namespace}")
 
     def incarnation(self) -> Steps[str | None]:
-        """What the thread's journals are called now; None when there is no thread."""
+        """Returns the current random part of the journal names, or None if the thread does not exist."""
         (answer,) = yield Request([("LINDEX", self.name, 0)])
         value = checked(answer)
         return None if value is None else decode(value)["incarnation"]
 
     def namespaces(self) -> Steps[tuple[int, list[Namespace]]]:
-        """The sequence that the next namespace gets, and the namespaces in the order in which they came."""
+        """Returns the sequence of the next namespace, and the namespaces in the order of their creation."""
         (answer,) = yield Request([("CARAVAN.READ", self.name, "FROM", 0)])
         following, entries, *_ = checked(answer)
         records = [decode(value) for _, value in entries]
         return following, list(dict.fromkeys(Namespace(each["namespace"], each["incarnation"]) for each in records))
 
     def beginning(self, namespaces: Iterable[Namespace]) -> tuple[Any, ...]:
-        """The command that begins the thread with its first namespaces, if nobody was faster."""
+        """Returns the command that creates the thread with its first namespaces, if it does not exist."""
         return "CARAVAN.APPEND", self.name, "IFSEQ", 0, *map(self.entry, namespaces)
 
     def addition(self, namespace: Namespace) -> tuple[Any, ...]:
-        """The command that adds a namespace."""
+        """Returns the command that adds a namespace."""
         return "RPUSH", self.name, self.entry(namespace)
 
     def entry(self, namespace: Namespace) -> bytes:
@@ -282,7 +282,7 @@ class Thread:
 
 
 def again(steps: Callable[[], Steps[T]]) -> Steps[T]:
-    """Begins anew when what was to be read has been replaced meanwhile."""
+    """Runs steps, again each time that the values to read have been replaced."""
     for _ in range(MOST_TRIES):
         try:
             return (yield from steps())
@@ -296,7 +296,7 @@ def new_incarnation() -> str:
 
 
 def thread_ids(prefix: str) -> Steps[list[str]]:
-    """The threads that there are, in no order."""
+    """Returns the ids of all threads, in no particular order."""
     pattern = "".join(f"\\{c}" if c in "*?[]\\" else c for c in f"{prefix}threads/") + "*"
     ids, cursor = [], b"0"
     while True:

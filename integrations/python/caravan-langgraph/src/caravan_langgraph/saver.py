@@ -1,7 +1,7 @@
-"""A checkpointer whose every `put` is one append.
+"""A checkpointer in which each `put` is one append.
 
-What is done is written as steps (see `caravan_client.connection`), which the methods of `CaravanSaver` run: `put` on the
-calling thread, `aput` in the event loop, and so on.
+The operations are steps (see `caravan_client.connection`). The methods of `CaravanSaver` run them, `put` on the calling
+thread, `aput` in the event loop, and so on.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ from caravan_langgraph.documents import (
 T = TypeVar("T")
 Lock = TypeVar("Lock")
 
-# What is remembered, so that a put needs no read: namespaces, and checkpoints of each.
+# The maximum numbers of cached namespaces and checkpoints per namespace. With the cache, a put needs no read.
 MOST_NAMESPACES = 1000
 MOST_CHECKPOINTS = 100
-# In one command.
+# The maximum number of names in one command.
 MOST_NAMES = 10_000
 
 Serialized = tuple[str, bytes]
 
 
 class _Known(Generic[Lock]):
-    """What a process knows of a namespace. Whoever holds the lock appends."""
+    """The cached state of a namespace. Only the holder of the lock appends."""
 
     def __init__(self, lock: Lock) -> None:
         self.lock = lock
         self.journal: Journal | None = None
-        # Where the values of checkpoints' channels lie.
+        # Pointers to the values of the channels, by checkpoint.
         self.channels: OrderedDict[str, Mapping[str, tuple[Any, Pointer]]] = OrderedDict()
-        # The sequences of the writes at a checkpoint, which tasks may make before the checkpoint itself is stored.
+        # The sequences of the writes at a checkpoint. Tasks may make writes before the checkpoint is stored.
         self.writes: OrderedDict[str, list[int]] = OrderedDict()
 
     def see(self, journal: Journal | None) -> None:
@@ -83,18 +83,18 @@ class _Known(Generic[Lock]):
             _remember(self.writes, checkpoint_id, sorted({*before, *writes}), MOST_CHECKPOINTS)
 
     def writes_at(self, checkpoint_id: str) -> list[int]:
-        """The writes at a checkpoint that are there already."""
+        """Returns the sequences of the stored writes at a checkpoint."""
         return [each for each in self.writes.get(checkpoint_id, []) if self.journal and each >= self.journal.first]
 
     def pointer(self, checkpoint_id: str | None, channel: str, version: Any) -> Pointer | None:
-        """Where a checkpoint has the value of a channel, if it is known, has this version and was not trimmed."""
+        """Returns the pointer to a channel's value if it is cached, has this version, and was not trimmed."""
         known, pointer = self.channels.get(checkpoint_id, {}).get(channel, (None, None))
         there = pointer and self.journal and known == version and min(pointer.parts) >= self.journal.first
         return pointer if there else None
 
 
 class _Side(Generic[Lock]):
-    """The namespaces that are known on one connection."""
+    """The cached namespaces of one connection."""
 
     def __init__(self, connection: Any, new_lock: Callable[[], Lock]) -> None:
         self.connection = connection
@@ -107,7 +107,7 @@ class _Side(Generic[Lock]):
 
 
 class CaravanSaver(BaseCheckpointSaver[str]):
-    """Keeps the checkpoints of threads in Caravan. For any number of threads and event loops."""
+    """A checkpointer that stores checkpoints in Caravan. Safe for any number of threads and event loops."""
 
     def __init__(
         self,
@@ -119,16 +119,16 @@ class CaravanSaver(BaseCheckpointSaver[str]):
     ) -> None:
         """
         Args:
-            url: The server's address for RESP, with the user's name and secret if it asks for one.
-            prefix: What the documents' names begin with.
-            serde: Serializes checkpoints and values.
-            options: Of `caravan_client.Connection`: `timeout`, `patience` and `max_value_bytes`.
+            url: The RESP address of the server, with user and secret if it requires them.
+            prefix: The prefix of the document names.
+            serde: The serializer of checkpoints and values.
+            options: The options of `caravan_client.Connection`: `timeout`, `patience`, and `max_value_bytes`.
         """
         super().__init__(serde=serde)
         self._prefix = prefix
         self._new_connection: Callable[[], AsyncConnection] = lambda: AsyncConnection(url, **options)
         self._sync = _Side(Connection(url, **options), threading.Lock)
-        # Connections belong to an event loop.
+        # Each event loop has its own connections.
         self._async: dict[asyncio.AbstractEventLoop, _Side[asyncio.Lock]] = {}
         self._max_value_bytes = self._sync.connection.max_value_bytes
 
@@ -185,7 +185,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         self._sync.connection.run(self._prune(thread_ids, strategy))
 
     def close(self) -> None:
-        """Closes the connections of `put` and the other methods that wait; more use opens new ones."""
+        """Closes the connections of `put` and the other blocking methods. Later calls open new ones."""
         self._sync.connection.close()
 
     # In the event loop
@@ -261,7 +261,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         return self._async[loop]
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """A number, and a fraction by which versions on two branches of a thread differ."""
+        """Returns the next number, with a random fraction that distinguishes the branches of a thread."""
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{random.random():016}"
 
@@ -308,13 +308,13 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         )
 
     def _pending(self, history: History, stored: StoredCheckpoint) -> Steps[list[tuple[str, str, Serialized]]]:
-        """The writes at a checkpoint, in the order in which tasks are applied."""
+        """Returns the writes at a checkpoint, in the order in which tasks are applied."""
         several = yield from history.writes_at(stored)
         blobs = yield from history.blobs([each.writes.parts for each in several])
         found: dict[tuple[str, int], tuple[str, str, Serialized]] = {}
         for each, blob in zip(several, blobs):
             for index, channel, type, value in ormsgpack.unpackb(blob):
-                # The first of a task's writes counts, of errors, interrupts and their like the last.
+                # Of several writes with an index, the first counts; of errors, interrupts, and the like, the last one.
                 if index < 0 or (each.task, index) not in found:
                     found[each.task, index] = each.path, channel, (type, value)
         keys = sorted(found, key=lambda key: writes_sort_key(found[key][0], *key))
@@ -323,7 +323,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
     def _delta_history(
         self, side: _Side[Any], config: RunnableConfig, channels: Sequence[str]
     ) -> Steps[dict[str, DeltaChannelHistory]]:
-        """One pass from the end of the journal, instead of one for each ancestor."""
+        """Returns the delta history with one pass from the end of the journal, instead of one for each ancestor."""
         thread_id, namespace = _thread_of(config)
 
         def look() -> Steps[dict[str, DeltaChannelHistory]]:
@@ -374,7 +374,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
             return self.serde.dumps_typed(values[key[1]])
 
         def there() -> dict[Hashable, Pointer]:
-            """The values that the parent has, too."""
+            """Returns pointers to the values that the checkpoint shares with its parent."""
             unchanged = [channel for channel in values if channel in versions and channel not in new_versions]
             found = {("channel", each): known.pointer(parent, each, versions[each]) for each in unchanged}
             return {key: pointer for key, pointer in found.items() if pointer}
@@ -431,16 +431,16 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         serialize: Callable[[Hashable], Serialized],
         stored: Callable[[Mapping[Hashable, Pointer]], Any],
     ) -> Steps[tuple[int, Any]]:
-        """Appends values and a record, behind whatever others append meanwhile.
+        """Appends values and a record, also after concurrent appends of other writers.
 
         Args:
-            keys: The names of the values that the record points to.
-            there: Tells where those of them are that need not be written.
-            serialize: Makes the bytes of a value.
-            stored: Makes the record.
+            keys: The names of the values to which the record points.
+            there: Returns pointers to those values that are already stored.
+            serialize: Returns the bytes of a value.
+            stored: Returns the record.
 
         Returns:
-            The record's sequence, and the record.
+            The sequence of the record, and the record.
         """
         thread = Thread(self._prefix, thread_id)
         types: dict[Hashable, str] = {}
@@ -451,7 +451,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
             if journal is None:
                 journal, begin = yield from self._open(known, thread, namespace)
                 if journal.name != name:
-                    # The thread was deleted, and with it what was written for this record.
+                    # The thread was deleted together with the values for this record.
                     sequences.clear()
             name = journal.name
             old = there()
@@ -475,7 +475,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         raise _given_up(thread.name)
 
     def _open(self, known: _Known[Any], thread: Thread, namespace: str) -> Steps[tuple[Journal, Commands]]:
-        """Finds where a journal goes on, and the commands that make its first append that of a namespace of the thread."""
+        """Returns the journal, and the commands that its first append needs to add the namespace to the thread."""
 
         def look() -> Steps[tuple[Journal, Commands]]:
             incarnation = yield from thread.incarnation()
@@ -502,7 +502,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
             if not namespaces:
                 return
             documents = [thread.document(each) for each in namespaces]
-            # Its name is this incarnation's alone: it cannot be mistaken for that of a thread that was begun anew.
+            # The name is unique to this incarnation, so it cannot be that of a recreated thread.
             oldest = Journal(documents[0])
             yield from oldest.look()
             nobody_else = ("CARAVAN.APPEND", thread.name, "IFSEQ", following, thread.entry(namespaces[0]))
@@ -530,7 +530,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
                 yield from self._rewrite(thread_id, _latest)
 
     def _rewrite(self, thread_id: str, choose: Callable[[Sequence[Selected]], set[str]]) -> Steps[None]:
-        """Appends the checkpoints that are chosen, and trims all that was there before, in each namespace."""
+        """Appends the chosen checkpoints of each namespace, and trims all earlier values."""
         thread = Thread(self._prefix, thread_id)
         _, namespaces = yield from thread.namespaces()
         for namespace in namespaces:
@@ -557,7 +557,7 @@ class CaravanSaver(BaseCheckpointSaver[str]):
         documents = [copy.document(place) for place in places.values()]
         for namespace, document in zip(places, documents):
             selection = yield from again(lambda: Selection.read(thread.document(namespace), self.serde, _all))
-            # The thread begins with the last append: until then nobody sees anything of it.
+            # The last append creates the thread, which is not visible before.
             last = (copy.beginning(list(places.values())),) if document == documents[-1] else ()
             if not (yield from selection.write(Journal(document), last)):
                 yield Request([("DEL", *documents)])
@@ -569,7 +569,7 @@ def _all(checkpoints: Sequence[Selected]) -> set[str]:
 
 
 def _latest(checkpoints: Sequence[Selected]) -> set[str]:
-    """The newest one, and the ancestors that its delta channels are made of: back to those that have their values."""
+    """Returns the newest checkpoint and the ancestors from which its delta channels are computed."""
     newest = checkpoints[0] if checkpoints else None
     if newest is None:
         return set()
@@ -607,7 +607,7 @@ def _remember(known: OrderedDict[Any, T], key: Any, value: T, most: int) -> T:
 
 
 class _Listing:
-    """Lists checkpoints a page at a time, newest first."""
+    """A list of checkpoints in pages, newest first."""
 
     def __init__(
         self,
@@ -627,12 +627,12 @@ class _Listing:
         self._places: list[tuple[Thread, Namespace]] | None = None
         self._history: History | None = None
         self._listed: set[str] = set()
-        # Whether `before` was passed, and what is older by its id alone, for when it is never met.
+        # Whether `before` was found. If it is never found, the result is the checkpoints with lower ids.
         self._passed = False
         self._older_by_id: list[CheckpointTuple] = []
 
     def page(self) -> Steps[list[CheckpointTuple] | None]:
-        """The next checkpoints, perhaps none yet; None when there are no more."""
+        """Returns the next checkpoints. The list may be empty. None means that there are no more."""
         if self._left is not None and self._left <= 0:
             return None
         if self._places is None:
@@ -646,7 +646,7 @@ class _Listing:
         try:
             page = yield from self._read(self._history, thread.thread_id, namespace.namespace)
         except Moved:
-            # What is left was appended anew: it is listed from there, but for what has been listed.
+            # A rewrite has appended the rest again. The list continues there without the checkpoints already listed.
             self._history = None
             self._older_by_id.clear()
             return []

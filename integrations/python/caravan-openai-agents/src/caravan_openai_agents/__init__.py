@@ -1,4 +1,4 @@
-"""Keeps sessions of the OpenAI Agents SDK in Caravan."""
+"""Sessions of the OpenAI Agents SDK in Caravan."""
 
 from caravan_openai_agents.session import CaravanSession
 

@@ -1,8 +1,8 @@
-"""A session whose every change is one append.
+"""A session in which each change is one append.
 
-The journal has records with items, and records that say that the newest item was taken: Caravan takes nothing away at the
-end of a list, because the next append would then get the sequence of what others have read. What is taken has gone from
-the disk when the journal is compacted.
+The journal has records with items, and records of removals of the newest item. Caravan cannot remove values at the end
+of a list, because the next append would get a sequence that other clients have already read. The compaction of the
+journal deletes removed items from disk.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from agents.memory import SessionABC, SessionSettings
 from agents.memory.session_settings import resolve_session_limit
 from caravan_client import AsyncConnection, Backwards, CaravanError, Commands, Journal, Moved, Steps, split
 
-# A session is compacted when more than so many of its items and records are of no use any more, and more than half.
+# A session is compacted when more than this number, and more than half, of its items and records are obsolete.
 COMPACT_DEAD = 64
-# How many records that it replaces a compacted one remembers, in case that the answer to their append was lost.
+# The maximum number of replaced records in a compacted one, in case the replies to their appends were lost.
 MOST_REPLACED = 64
 MOST_TRIES = 100
 RECORD_OVERHEAD_BYTES = 128 + 20 * MOST_REPLACED
@@ -29,12 +29,12 @@ _log = logging.getLogger(__name__)
 
 
 class _Contents:
-    """What was read of a session.
+    """The items that were read from a session.
 
     Attributes:
-        items: Newest first.
-        dead: Items that were taken, and records that say so.
-        tokens: Of the newest records, newest first.
+        items: The items, newest first.
+        dead: The number of removed items and of records about removals.
+        tokens: The tokens of the newest records, newest first.
     """
 
     def __init__(self, document: Backwards) -> None:
@@ -68,7 +68,7 @@ class _Contents:
 
 
 class CaravanSession(SessionABC):
-    """Keeps a session's items in a document of Caravan. For one event loop."""
+    """A session with its items in a Caravan document. Use it in only one event loop."""
 
     session_settings: SessionSettings | None = None
 
@@ -82,10 +82,10 @@ class CaravanSession(SessionABC):
     ) -> None:
         """
         Args:
-            session_id: The session's name.
-            connection: A server; sessions may share it.
-            prefix: What the document's name begins with, before the session's.
-            session_settings: `limit` is how many items `get_items` returns unless it is told.
+            session_id: The name of the session.
+            connection: The connection to the server, which sessions may share.
+            prefix: The part of the document's name before the session's name.
+            session_settings: `limit` is the number of items that `get_items` returns by default.
         """
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
@@ -97,7 +97,7 @@ class CaravanSession(SessionABC):
 
     @classmethod
     def from_url(cls, session_id: str, *, url: str, prefix: str = "sessions/", **options: Any) -> CaravanSession:
-        """Makes a session with a connection of its own, which `close` closes; the options are those of `AsyncConnection`."""
+        """Creates a session with its own connection, which `close` closes. `options` are those of `AsyncConnection`."""
         session_settings = options.pop("session_settings", None)
         connection = AsyncConnection(url, **options)
         session = cls(session_id, connection=connection, prefix=prefix, session_settings=session_settings)
@@ -105,7 +105,7 @@ class CaravanSession(SessionABC):
         return session
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """Returns the newest items, or all, oldest first."""
+        """Returns the newest items or all items, oldest first."""
         limit = resolve_session_limit(limit, self.session_settings)
         if limit is not None and limit <= 0:
             return []
@@ -119,23 +119,23 @@ class CaravanSession(SessionABC):
         return contents.items[::-1]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Adds items, all or none; when it returns, they are as durable as the server makes them."""
+        """Adds items atomically. On return, they have the durability of the server."""
         if items:
             async with self._lock:
                 await self._connection.run(self._add(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Takes the newest item; nobody else gets it."""
+        """Removes and returns the newest item. No other client gets it."""
         async with self._lock:
             return await self._connection.run(self._pop())
 
     async def clear_session(self) -> None:
-        """Drops all items. The document stays, empty, and goes on counting: nobody takes the next items for these."""
+        """Removes all items. The empty document keeps its sequences, so readers cannot confuse new items with old."""
         async with self._lock:
             await self._connection.run(self._clear())
 
     async def close(self) -> None:
-        """Closes the session's own connection, if it has one."""
+        """Closes the session's own connection, if any."""
         if self._own_connection:
             await self._own_connection.aclose()
 
@@ -164,7 +164,7 @@ class CaravanSession(SessionABC):
             contents = yield from self._read(1)
             if not contents.items:
                 return None
-            # Appended only behind what was read: so this is the newest item, and nobody else takes it.
+            # The append succeeds only directly after the values that were read, so no other client takes this item.
             journal = Journal(self._name, contents.document.first, contents.document.next)
             if (yield from journal.write({}, {}, [lambda _: {"taken": 1}])):
                 return contents.items[0]
@@ -182,7 +182,7 @@ class CaravanSession(SessionABC):
         raise self._given_up()
 
     def _compact(self, contents: _Contents) -> Steps[bool]:
-        """Replaces what was read by the items that are left; false when somebody has written meanwhile."""
+        """Replaces the records that were read with the remaining items. Returns false if another writer appended."""
         journal = Journal(self._name, contents.document.first, contents.document.next)
         trim = ("CARAVAN.TRIM", self._name, "TO", journal.next)
         return (

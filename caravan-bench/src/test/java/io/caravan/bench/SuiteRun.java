@@ -7,12 +7,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Runs a suite with tiny counts, and inspects its report. */
+/** Runs of a benchmark suite with tiny counts, and checks of their reports. */
 public final class SuiteRun {
 
     private SuiteRun() {}
 
-    /** The rows of the report; checks that no figure is negative. */
+    /** Runs a suite, checks that no figure of its report is negative, and returns the rows. */
     public static JsonNode quickly(String suite, Path out) throws IOException {
         assertThat(Main.run(suite, "--quick", "--out", out.toString())).isZero();
         JsonNode rows = new ObjectMapper()
@@ -29,7 +29,7 @@ public final class SuiteRun {
         return rows;
     }
 
-    /** The median of a figure of the given row. */
+    /** Returns the median of a figure in a row. */
     public static double value(JsonNode rows, String workload, String system, String durability, String figure) {
         for (JsonNode row : rows) {
             if (row.path("workload").asText().equals(workload)
@@ -41,7 +41,7 @@ public final class SuiteRun {
         throw new AssertionError("no row of " + workload + " by " + system + ", " + durability);
     }
 
-    /** Checks that each picture exists, for screens and for print. */
+    /** Checks that each picture exists for screens and for print. */
     public static void assertPictures(Path out, String suite, String... names) {
         for (String name : names) {
             assertThat(out.resolve(suite + "-" + name + ".png")).isNotEmptyFile();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs every part that needs no installation with tiny counts, to keep it working. */
+/** The parts of the suite that need no installation, with tiny counts. */
 class ArchiveCommandTest {
     @TempDir
     private Path directory;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the suite with tiny counts, to keep it working. */
+/** The cluster suite with tiny counts. */
 class ClusterCommandTest {
     @TempDir
     private Path directory;

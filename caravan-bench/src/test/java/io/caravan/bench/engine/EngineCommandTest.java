@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the measurement with tiny counts, to keep it working. */
+/** The engine suite with tiny counts. */
 @Tag("slow")
 class EngineCommandTest {
-    /** Exit status of a process ended by SIGTERM. */
+    /** The exit status of a process that SIGTERM ends. */
     private static final int SIGTERM = 128 + 15;
 
     private static final List<String> RATES = List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s");
@@ -58,7 +58,7 @@ class EngineCommandTest {
         assertThat(work).doesNotExist();
     }
 
-    /** Each as workload, system and durability. */
+    /** Returns the workload, the system, and the durability of each row. */
     private static List<String> rowsOf(JsonNode report) {
         List<String> rows = new ArrayList<>();
         report.path("rows")

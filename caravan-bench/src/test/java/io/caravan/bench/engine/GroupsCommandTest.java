@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the measurement with tiny counts, to keep it working. */
+/** The shard suite with tiny counts. */
 class GroupsCommandTest {
     @TempDir
     private Path out;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The gate notices builds that were slowed on purpose. */
+/** The performance gate with builds that were slowed down on purpose. */
 @Tag("slow")
 class GateTest {
     private static final Path CORE = Path.of("../caravan-core");
@@ -26,7 +26,7 @@ class GateTest {
     @TempDir
     private Path directory;
 
-    /** Ways to slow a build, and the ratio that must detect each. */
+    /** Changes that slow down a build, with the ratio that must detect each. */
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,
@@ -69,7 +69,7 @@ class GateTest {
         }
     }
 
-    /** Counts, or processor time that is ten times what it may be: how busy the machine is does not matter. */
+    /** The ratios are counts or ten times the allowed processor time, so the load of the machine does not matter. */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void aBuildThatIsSlowerIsOverItsCeiling(Slowdown slowdown) throws Exception {
@@ -80,7 +80,7 @@ class GateTest {
         assertThat(measured(slowdown.ratio, slowdown.edits)).isGreaterThan(ceiling);
     }
 
-    /** The ratio of a build with these edits. */
+    /** Returns the ratio of a build with these edits. */
     private double measured(Ratio ratio, List<SourceEdit> edits) throws Exception {
         Path folder = Files.createTempDirectory(directory, "build");
         SabotagedBuild build = SabotagedBuild.of(CORE, edits, folder);
@@ -94,7 +94,7 @@ class GateTest {
         }
     }
 
-    /** Whether a build passes on this machine is for {@code scripts/bench gate} to say. */
+    /** Checks only the exit status. {@code scripts/bench gate} decides whether a build passes on a machine. */
     @Test
     @Tag("thorough")
     void theStatusSaysWhetherAnyRatioIsOver() throws IOException {

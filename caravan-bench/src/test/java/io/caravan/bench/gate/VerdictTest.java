@@ -43,7 +43,7 @@ class VerdictTest {
         }
     }
 
-    /** With a ceiling of 2. */
+    /** Returns a verdict with a ceiling of 2. */
     private static Verdict verdict(double... rounds) {
         Ceiling ceiling = new Ceiling("", 2, "");
         return new Verdict(

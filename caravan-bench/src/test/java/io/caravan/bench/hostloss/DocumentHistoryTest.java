@@ -11,8 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verdicts on invented restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed,
- * at 40 it is deleted, at 50 it is recreated with one value, and one more is in flight.
+ * Verdicts on invented restores of one document. The document gets two values at 10 and a third at 20. The first is
+ * trimmed at 30. The document is deleted at 40 and recreated with one value at 50. One more value is in flight.
  */
 class DocumentHistoryTest {
     private static final int NUMBER = 7;

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A peer is compared with Caravan in the same run, not with another run's median. */
+/** The comparison of a peer with Caravan in the same run instead of with the median of other runs. */
 class ComparisonTest {
     private static final Subject PEER = Redis.inMemory();
     private static final String WORKLOAD = "work";

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs every part with tiny counts and without peers, to keep it working. */
+/** The parts of the server suite with tiny counts and without peers. */
 class ServerCommandTest {
     @TempDir
     private Path directory;

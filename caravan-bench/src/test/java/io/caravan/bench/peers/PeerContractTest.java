@@ -120,7 +120,7 @@ class PeerContractTest {
         return expected;
     }
 
-    /** Some are longer than a page. */
+    /** Returns a value. Some values are longer than a page. */
     private static byte[] value(int id, int entry) {
         return (id + ":" + entry + "x".repeat(entry % 50 == 0 ? 6_000 : entry)).getBytes(StandardCharsets.UTF_8);
     }

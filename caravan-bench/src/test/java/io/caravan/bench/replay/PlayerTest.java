@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replays a small generated session, with stores that retain it and with one that does not. */
+/** Replays of a small generated session with stores that keep it and with one that does not. */
 @Tag("slow")
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
@@ -36,7 +36,7 @@ class PlayerTest {
         assertThat(report.ackNanos().getTotalCount()).isEqualTo(3_030);
     }
 
-    /** A memory store forgets everything on close, so this one stays open. */
+    /** Returns a store that ignores close, because an in-memory store loses everything when it is closed. */
     private static ListStore keptOpen(ListStore store) {
         return (ListStore) Proxy.newProxyInstance(
                 ListStore.class.getClassLoader(),
@@ -77,7 +77,7 @@ class PlayerTest {
         }
     }
 
-    /** Keeps entries in memory, and loses the last few in a kill. */
+    /** A target that keeps entries in memory and loses the last few in a kill. */
     private static final class ForgetfulTarget implements Target {
         private final int forgotten;
         private final List<byte[]> entries = new ArrayList<>();

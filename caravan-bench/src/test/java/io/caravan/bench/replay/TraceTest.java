@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces, texts and entries: the parts of a replay. */
+/** Traces, texts, and entries: the parts of a replay. */
 class TraceTest {
     private static final Trace TRACE = TraceGenerator.generate(1, 2_000);
 
@@ -33,7 +33,7 @@ class TraceTest {
         assertThat(inWords(read)).isEqualTo(inWords(TRACE));
     }
 
-    /** Patches hold arrays, which are not equal. */
+    /** Returns the transactions as text, because the arrays in patches have no {@code equals}. */
     private static List<String> inWords(Trace trace) {
         return trace.transactions().stream()
                 .map(patches -> patches.stream()

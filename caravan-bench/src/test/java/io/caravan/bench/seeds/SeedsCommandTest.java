@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the suite with tiny counts, to keep it working. */
+/** The suite of the seeds with tiny counts. */
 class SeedsCommandTest {
     @TempDir
     private Path directory;

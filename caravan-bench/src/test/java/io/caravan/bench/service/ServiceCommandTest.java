@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the suite with tiny counts and without peers, to keep it working. */
+/** The service suite with tiny counts and without peers. */
 class ServiceCommandTest {
     @TempDir
     private Path directory;

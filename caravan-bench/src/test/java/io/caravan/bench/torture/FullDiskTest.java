@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store on a disk that fills up; runs where a small file system can be mounted. */
+/** A store on a disk that fills up. The test runs only where a small file system can be mounted. */
 class FullDiskTest {
-    /** A round that ends on a full disk, and one that gets space again before its end. */
+    /** A seed with a round that ends on a full disk and a round that gets space again before its end. */
     private static final long SEED = 760;
 
     private static final int ROUNDS = 2;

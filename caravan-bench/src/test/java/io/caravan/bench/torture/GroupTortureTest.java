@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three hosts of a group under the harness, honest and lying. */
+/** Three nodes of a Raft group under the harness, unchanged and with faults in the code. */
 class GroupTortureTest {
     private static final List<GroupFault> ALL = List.of(GroupFault.values());
-    /** Where a leader that lies is found out soon: it is replaced, and wakes up. */
+    /** The faults that detect a faulty leader soon, because it is replaced and then continues. */
     private static final List<GroupFault> LEADERS =
             List.of(GroupFault.CUT_OFF_LEADER, GroupFault.DEAFEN_LEADER, GroupFault.PAUSE_LEADER);
 
@@ -59,7 +59,7 @@ class GroupTortureTest {
         assertCaught(torture(LyingHost.GoesOn.class, LEADERS, MANY_ROUNDS));
     }
 
-    /** A broken group may lose changes, have replicas that differ, or hang: unbroken hosts do none of it. */
+    /** Checks that the harness found a problem. A faulty group may lose writes, have different replicas, or hang. */
     private static void assertCaught(GroupSummary summary) {
         assertThat(summary.problems()).isNotEmpty();
         System.out.println("caught in round " + summary.rounds() + ": "

@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Hosts of a group that break their promises. */
+/** Nodes of a Raft group that break a guarantee. */
 final class LyingHost {
     private LyingHost() {}
 
-    /** Acknowledges what its store has accepted, before the group has committed it. */
+    /** Acknowledges writes that its store has accepted before the group has committed them. */
     static final class AnswersEarly extends GroupHost {
         public static void main(String[] arguments) throws IOException {
             System.exit(new AnswersEarly().run(GroupPlan.parse(arguments)));
@@ -25,7 +25,7 @@ final class LyingHost {
         }
     }
 
-    /** Goes on after another host has replaced it, as if its store still acknowledged. */
+    /** Continues after another leader has replaced it, as if its store still acknowledged writes. */
     static final class GoesOn extends GroupHost {
         private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
         private volatile boolean replaced;

@@ -17,10 +17,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The real server on a lying wrapper of the real store: the nested main class determines the lie. */
+/** The real server with a faulty wrapper of the real store. The nested main class determines the fault. */
 final class LyingServer {
     private static final int EVERY = 100;
-    /** Longer than a round lasts. */
+    /** A delay longer than a round. */
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private static final WriteCallback NOBODY = new WriteCallback() {
@@ -33,7 +33,7 @@ final class LyingServer {
 
     private LyingServer() {}
 
-    /** Handles a write as the lie requires. */
+    /** The handling of a write that contains the fault. */
     private interface Lie {
         void write(ListStore store, WriteBatch batch, WriteCallback callback);
     }
@@ -59,7 +59,7 @@ final class LyingServer {
         }
     }
 
-    /** Accepts the real server's arguments that the harness uses. */
+    /** Starts the server with those of its arguments that the harness uses. */
     private static void serve(String[] arguments, FlushPolicy policy, Lie lie) throws IOException {
         List<String> words = List.of(arguments);
         StoreConfig config = StoreConfig.builder(Path.of(words.get(words.indexOf("--data") + 1)))

@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What strict reads may show, and what they may not. Times are invented. */
+/** The results that linearizable reads may return. The times are invented. */
 class StrictReadsTest {
     private static final long LIST = 7;
 

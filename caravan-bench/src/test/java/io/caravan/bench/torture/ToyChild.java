@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 import java.io.IOException;
 
-/** Child processes over a {@link ToyStore}: the nested main class determines the lie. */
+/** Child processes with a {@link ToyStore}. The nested main class determines the fault. */
 final class ToyChild {
 
     private ToyChild() {}
@@ -11,7 +11,7 @@ final class ToyChild {
         TortureChild.run(arguments, config -> new ToyStore(config.directory(), lie));
     }
 
-    /** The main class for a lie. */
+    /** Returns the main class for a fault. */
     static String mainClass(ToyStore.Lie lie) {
         return switch (lie) {
             case NONE -> Honest.class.getName();

@@ -32,11 +32,11 @@ import java.util.function.LongConsumer;
 
 /**
  * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. It
- * survives a kill, and lies on demand, to test the harness independently of the engine.
+ * survives a kill. It has optional faults to test the harness independently of the engine.
  */
 final class ToyStore implements ListStore {
 
-    /** The ways in which the store can fail. */
+    /** The faults that the store can have. */
     enum Lie {
         NONE,
         /** Acknowledges writes before it makes them. */

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An archive as clients and operators see it. */
+/** The archive of a server from the point of view of clients and operators. */
 class ArchiveServerTest {
     private static final Duration NEVER = Duration.ofHours(10);
 
@@ -72,7 +72,10 @@ class ArchiveServerTest {
         return !objects.keys("manifests/" + document).isEmpty();
     }
 
-    /** The catalog, the archive, and spaces write to the store, too, but that is nothing that users did. */
+    /**
+     * The catalog, the archive, and the spaces also write to the store. The statistics must not count these writes as
+     * writes of users.
+     */
     @Test
     void anIdleServerHasOnlyItsOwnWrites() throws Exception {
         try (ServerFixture server = server(false);
@@ -148,7 +151,7 @@ class ArchiveServerTest {
         }
     }
 
-    /** Appends to a document and asks for it to be archived; again if the walker's first round came in between. */
+    /** Appends to a document and archives it by command. Repeats both if the walker archived the document first. */
     private static String archivedByCommand(RespClient resp, String document) {
         AtomicReference<String> answer = new AtomicReference<>();
         Eventually.await("the command itself has archived what was appended", () -> {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A process that cannot go on ends, so that it is restarted, and one that can be stopped is. */
+/** The end of a process that has failed. */
 @Tag("slow")
 class BrokenProcessTest {
     @TempDir
@@ -36,7 +36,7 @@ class BrokenProcessTest {
                 .doesNotContain("goes on");
     }
 
-    /** Neither a full stack nor a stop that hangs keeps the process from ending when it is told to. */
+    /** A stack overflow or a hanging stop must not prevent the process from ending on SIGTERM. */
     @Test
     void whatASingleThreadSurvivesEndsNothingAndAStopThatHangsEndsInTime() throws Exception {
         try (ChildJvm process = start("stack")) {

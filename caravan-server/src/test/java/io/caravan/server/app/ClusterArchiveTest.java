@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The archive of a cluster, which belongs to whoever leads. */
+/** The archive of a cluster, which the leader owns. */
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterArchiveTest {
@@ -30,7 +30,7 @@ class ClusterArchiveTest {
 
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
 
-    /** The sequence after the last value that the archive has of the space's document, or 0. */
+    /** Returns the sequence after the last archived value of the document {@code soon/d}, or 0. */
     private long archivedTo() {
         KeptManifest kept = Archive.open(objects.client()).manifest(NAME);
         Generation latest = kept == null ? null : kept.manifest().latest();
@@ -79,7 +79,7 @@ class ClusterArchiveTest {
                 Eventually.await("archived", () -> archivedTo() == behind);
             }
         }
-        // All hosts are lost, with their files.
+        // All nodes and their files are lost.
         try (TestCluster cluster = new TestCluster(two, config -> config.withArchive(archive(true)), null)) {
             awaitOwner(cluster);
             assertThat(call(cluster, "CARAVAN.RESTORE", "d")).doesNotStartWith("-");

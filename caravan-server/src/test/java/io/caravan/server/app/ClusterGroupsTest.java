@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClusterClient;
 
-/** A cluster of two groups of three hosts: which host has which document, and that clients need not know. */
+/** A cluster of two Raft groups of three nodes each. Clients may send a request to any node. */
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterGroupsTest {
@@ -62,7 +62,7 @@ class ClusterGroupsTest {
         leaders();
     }
 
-    /** The hosts that lead the groups, once each host knows that they do. */
+    /** Returns the leaders of the groups when every node has both leaders in its view. */
     private static List<ClusterHost> leaders() {
         AtomicReference<List<ClusterHost>> leaders = new AtomicReference<>(List.of());
         Eventually.await("each host knows both leaders", () -> {
@@ -76,7 +76,7 @@ class ClusterGroupsTest {
         return leaders.get();
     }
 
-    /** One that follows in the group. */
+    /** Returns a follower of the group. */
     private static ClusterHost follower(int group) {
         ClusterHost leader = cluster.awaitLeader(group);
         return cluster.hosts().subList(3 * group, 3 * group + 3).stream()
@@ -89,7 +89,7 @@ class ClusterGroupsTest {
         return Slots.group(name.getBytes(UTF_8), 2);
     }
 
-    /** Names that a test has for itself, in this group. */
+    /** Returns document names in the group that only this test uses. */
     private static Stream<String> namesIn(int group, String test) {
         return IntStream.range(0, 1_000).mapToObj(number -> test + "-" + number).filter(name -> group(name) == group);
     }
@@ -222,7 +222,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** A relay looks each second whether its leader still leads: that of the document's group, not of its own. */
+    /** A relay checks every second whether the leader of the document's group is still the same. */
     @Test
     void aLiveReadOfAnotherGroupGoesOn() throws Exception {
         String there = nameIn(1, "live");
@@ -231,7 +231,7 @@ class ClusterGroupsTest {
         try (Stream<String> ofLeader = live(leaders().get(0), there);
                 Stream<String> ofFollower = live(follower(0), there)) {
             List<Iterator<String>> readers = List.of(ofLeader.iterator(), ofFollower.iterator());
-            // Over more than one of their looks.
+            // This takes longer than the interval of the relay's check.
             for (int number = 0; number < 15; number++) {
                 LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
                 String value = "<" + number + ">";
@@ -254,7 +254,7 @@ class ClusterGroupsTest {
         return HTTP.send(live, BodyHandlers.ofLines()).body();
     }
 
-    /** Otherwise the stop waits for it as long as it may, and cuts it; a leader hands over only then. */
+    /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
     @Test
     void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
         ClusterHost asked = follower(0);
@@ -278,7 +278,7 @@ class ClusterGroupsTest {
             assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
             assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
             cluster.stop(asked.id());
-            // What is cut throws.
+            // A read that is cut throws.
             assertThat(await(ofOne, line -> false)).isFalse();
             assertThat(await(ofMany, line -> false)).isFalse();
         } finally {
@@ -296,7 +296,10 @@ class ClusterGroupsTest {
         return false;
     }
 
-    /** Otherwise hosts whose files differ would pass it on in a circle, or say that there is no such document. */
+    /**
+     * Otherwise nodes with different cluster files could relay a request in a circle or report that the document is
+     * missing.
+     */
     @Test
     void whatWasPassedOnIsNotPassedOnAgain() throws Exception {
         String there = nameIn(1, "circle");
@@ -312,7 +315,7 @@ class ClusterGroupsTest {
                 .isEqualTo(201);
     }
 
-    /** The names that a host lists, by pages. */
+    /** Returns the names that a node lists, page by page. */
     private static List<String> listed(ClusterHost host, String prefix, int limit) throws Exception {
         List<String> names = new ArrayList<>();
         String cursor = "";
@@ -340,7 +343,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** Sends one request about several streams, each with this besides. */
+    /** Sends one request about several streams, with {@code field} for each stream. */
     private static HttpResponse<String> post(
             ClusterHost host, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
@@ -399,7 +402,7 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
-    /** What lists names lists those of all groups, or refuses: half of them look like all. */
+    /** A command that lists names must list those of all groups or reject the request. */
     @Test
     void commandsForManyDocumentsMissNone() throws Exception {
         List<String> names = Stream.concat(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Hosts that are added, removed and replaced by commands while the cluster serves. */
+/** Nodes that are added, removed, and replaced by commands while the cluster serves clients. */
 @Tag("slow")
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterHostsTest {
@@ -73,7 +73,10 @@ class ClusterHostsTest {
                 "remove", host.id(), "--server", leader.resp().toString());
     }
 
-    /** One that answered a moment ago is not removed. Returns who leads, which may be another by then on a busy machine. */
+    /**
+     * Waits until the leader may remove the stopped node, and returns the leader, which may have changed on a busy
+     * machine.
+     */
     private static ClusterHost awaitSilent(TestCluster cluster, ClusterHost stopped) {
         AtomicReference<ClusterHost> leader = new AtomicReference<>();
         Eventually.await("host " + stopped.id() + " has been silent", () -> {
@@ -86,7 +89,7 @@ class ClusterHostsTest {
         return leader.get();
     }
 
-    /** Whether the host whose view this is leads, and has not heard of another for two seconds. */
+    /** Whether the node with this view leads and has not heard from {@code stopped} for two seconds. */
     private static boolean isSilent(Cluster view, ClusterHost stopped) {
         return view.progress(stopped)
                 .filter(progress ->
@@ -180,7 +183,7 @@ class ClusterHostsTest {
         cluster.lead(e);
         assertThat(call(cluster, e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
 
-        // The first hosts were started with a file that does not name the new one.
+        // The file of the first nodes does not name the new node.
         String other = cluster.hosts().stream()
                 .map(ClusterHost::id)
                 .filter(id -> cluster.server(id) != null)
@@ -188,7 +191,7 @@ class ClusterHostsTest {
                 .orElseThrow();
         cluster.stop(other);
         cluster.restart(other);
-        // It may have been stopped before it heard that the dead host was replaced.
+        // The node may have been stopped before it applied the replacement of the dead node.
         Eventually.await(
                 "the host that was started again knows who leads, and who has left",
                 () -> cluster.view(other).leader().equals(Optional.of(e))

@@ -28,10 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster whose clients and hosts speak TLS, and whose clients need a secret. */
+/** A cluster with TLS for clients and between nodes, and with authentication of clients. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterSecurityTest {
-    /** In slot 1043, of the first group. */
+    /** The name of a document in slot 1043, which belongs to the first group. */
     private static final String NAME = "north";
 
     @TempDir

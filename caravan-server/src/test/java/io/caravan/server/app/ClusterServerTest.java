@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
 
-/** What clients see of a cluster of three hosts, on which host they may ask, and when another one leads. */
+/** A cluster of three nodes from the point of view of clients, on every node and after a change of the leader. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterServerTest {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -69,7 +69,7 @@ class ClusterServerTest {
         return answer(request(host, path).build());
     }
 
-    /** Asks again when the host's role changes: for a moment then its address refuses connections. */
+    /** Sends a request. Retries while the node refuses connections because its role is changing. */
     private static HttpResponse<String> answer(HttpRequest request) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -258,7 +258,7 @@ class ClusterServerTest {
         cluster.lead(first);
     }
 
-    /** What is answered says little, as connections end then. */
+    /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
     private static void askToLead(ClusterHost host) {
         try {
             call(cluster.awaitLeader(), "CARAVAN.TRANSFER", host.id());
@@ -321,7 +321,9 @@ class ClusterServerTest {
         assertThat(call(leader, "RPUSH", "across", "x")).startsWith("-MOVED");
     }
 
-    /** A host that has just led ends its connections, and refuses what it is sent, until it serves as a follower. */
+    /**
+     * Waits until the node serves as a follower. Before that, a former leader closes connections and rejects requests.
+     */
     private static void awaitFollows(ClusterHost host) {
         HttpRequest relayed =
                 request(host, "/v1/documents").header("Caravan-Relayed", "x").build();
@@ -365,12 +367,11 @@ class ClusterServerTest {
         List<ClusterHost> others =
                 cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
         ClusterHost left = others.get(1);
-        // It shall not be elected itself: then it ends the connections that it has as a follower.
+        // This node must not be elected, because then it would close the connections that it has as a follower.
         cluster.view(left.id()).drain(true);
         try (TestCluster.StoppedClock stopped = cluster.stopClock()) {
-            // Notices who leads, as a host does each second whose process waits for its end: it may have last noticed
-            // that
-            // none did, in another test.
+            // Records the current leader in the view of this node: in another test, its last record may have been that
+            // no node leads.
             cluster.view(left.id()).group().since();
             cluster.stop(leader.id());
             cluster.stop(others.get(0).id());

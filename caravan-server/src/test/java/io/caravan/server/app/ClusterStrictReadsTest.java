@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster with {@code --cluster-reads strict}. */
+/** A cluster that serves linearizable reads ({@code --cluster-reads strict}). */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("thorough")
 class ClusterStrictReadsTest {
@@ -34,7 +34,7 @@ class ClusterStrictReadsTest {
                 HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).build(), BodyHandlers.ofString());
     }
 
-    /** What the host answers; when it has become a follower meanwhile, the connection may end. */
+    /** Returns the reply, or an error if the connection ended because the node became a follower. */
     private static String answerOrEnd(RespClient client, String... words) {
         try {
             return client.call(words);

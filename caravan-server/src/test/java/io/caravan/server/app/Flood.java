@@ -9,19 +9,21 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A client that sends more than the server takes. When that is reached is told by turns of event loops, not by a clock. */
+/** A client that sends more than the server takes. It detects this by turns of the event loops, not by a clock. */
 public final class Flood implements AutoCloseable {
     private static final int TURNS = 10;
-    /** A task may be done before the loop looks at its sockets again, but not so many, each given after the one before. */
+    /**
+     * The number of tasks after which an event loop must have checked its sockets, if each task follows the one before.
+     */
     private static final int TASKS = 10;
 
-    /** Reads the answers. */
+    /** The client that reads the replies. */
     public final RespClient client;
 
     private final SocketChannel channel;
     private final ByteBuffer unsent;
 
-    /** Connects, and has this request to send so many times. */
+    /** Connects, and prepares {@code times} copies of the request for sending. */
     public Flood(Server server, byte[] request, int times) throws IOException {
         channel = SocketChannel.open(server.respAddress());
         client = new RespClient(channel.socket());
@@ -33,7 +35,7 @@ public final class Flood implements AutoCloseable {
         unsent.flip();
     }
 
-    /** Sends until nothing more is taken, though each event loop has looked at its sockets many times since. */
+    /** Sends until the server takes nothing more although every event loop has checked its sockets several times. */
     public static void untilStuck(Server server, List<Flood> floods) throws IOException {
         for (int turn = 0; turn < TURNS; turn++) {
             for (Flood flood : floods) {
@@ -45,7 +47,7 @@ public final class Flood implements AutoCloseable {
         }
     }
 
-    /** Returns when the event loop of each connection has done what it had to do, and looked at its sockets. */
+    /** Waits until the event loop of each connection has run its tasks and checked its sockets. */
     public static void turn(Network network) {
         for (int task = 0; task < TASKS; task++) {
             network.connections()
@@ -58,7 +60,7 @@ public final class Flood implements AutoCloseable {
         return !unsent.hasRemaining();
     }
 
-    /** Sends the rest on another thread, as it is taken. */
+    /** Sends the rest on another thread. */
     public CompletableFuture<Void> sendRest() throws IOException {
         channel.configureBlocking(true);
         return CompletableFuture.runAsync(() -> {

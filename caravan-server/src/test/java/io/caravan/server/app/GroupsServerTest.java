@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server whose store has several groups: what clients see of that over both protocols, and what they do not. */
+/** A server with several shards from the point of view of RESP and HTTP clients. */
 class GroupsServerTest {
     private static final int GROUPS = 4;
     private static final int MAX_BODY_BYTES = 64 * 1024;
@@ -44,7 +44,7 @@ class GroupsServerTest {
     private Server server;
     private RespClient client;
 
-    /** A store that may have no space for appends. */
+    /** A store that rejects appends while {@code full} is set. */
     private static final class FullStore extends ForwardingListStore {
         volatile boolean full;
 
@@ -105,7 +105,7 @@ class GroupsServerTest {
         return Slots.group(name.getBytes(UTF_8), GROUPS);
     }
 
-    /** A name in this group. */
+    /** Returns a document name in this shard. */
     private static String in(int group) {
         return Stream.iterate(0, number -> number + 1)
                 .map(number -> "document-" + number)
@@ -193,7 +193,7 @@ class GroupsServerTest {
         answers("+QUEUED", "RPUSH", "{a}2", "y");
         answers("[:1, :1]", "EXEC");
         answers(":2", "DEL", "{a}1", "{a}2");
-        // Of other slots, though of the same group.
+        // The names are in different slots of the same shard.
         String first = in(2);
         String second = Stream.iterate(0, number -> number + 1)
                 .map(number -> "other-" + number)

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A store whose disk can be stopped: it accepts writes and tells of them only when it runs; and it can be full of them. */
+/** A store that can delay the outcomes of writes, and can pretend to have no room for writes. */
 public final class HeldStore extends ForwardingListStore {
     private final List<Runnable> held = new ArrayList<>();
     private final List<Runnable> awaitingRoom = new ArrayList<>();
@@ -43,7 +43,7 @@ public final class HeldStore extends ForwardingListStore {
         count(counted);
     }
 
-    /** Counts a write as accepted, once: when it is, or when its outcome is told before that returns. */
+    /** Counts a write as accepted, once: when it is accepted or when its outcome arrives, whichever is first. */
     private void count(AtomicBoolean counted) {
         if (counted.compareAndSet(false, true)) {
             synchronized (this) {
@@ -59,7 +59,7 @@ public final class HeldStore extends ForwardingListStore {
         super.get(id, fromSequence, stream);
     }
 
-    /** How often something was read. */
+    /** Returns the number of reads. */
     public int reads() {
         return reads.get();
     }
@@ -88,7 +88,7 @@ public final class HeldStore extends ForwardingListStore {
         all.forEach(Runnable::run);
     }
 
-    /** Waits until so many writes were accepted in all. */
+    /** Waits until the total number of accepted writes is at least {@code writes}. */
     public synchronized void awaitAccepted(int writes) throws InterruptedException {
         while (accepted < writes) {
             wait();
@@ -113,7 +113,7 @@ public final class HeldStore extends ForwardingListStore {
         all.forEach(Runnable::run);
     }
 
-    /** Waits until somebody waits for room. */
+    /** Waits until a writer waits for room. */
     public synchronized void awaitWaiter() throws InterruptedException {
         while (awaitingRoom.isEmpty()) {
             wait();
@@ -137,7 +137,7 @@ public final class HeldStore extends ForwardingListStore {
         action.run();
     }
 
-    /** What is held is not durable, so a flush would wait. */
+    /** A delayed write is not durable yet, so a flush waits for the release. */
     @Override
     public void flush() {
         CompletableFuture<Void> released = new CompletableFuture<>();

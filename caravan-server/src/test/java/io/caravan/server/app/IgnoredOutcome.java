@@ -2,7 +2,7 @@ package io.caravan.server.app;
 
 import io.caravan.server.document.Outcome;
 
-/** Of a change whose effect a test looks at. */
+/** An outcome that is ignored because the test checks the effect of the write. */
 public final class IgnoredOutcome<T> implements Outcome<T> {
     @Override
     public void success(T result) {}

@@ -32,13 +32,15 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each limit holds, and nothing that was accepted is lost for it. */
+/** The network limits, and the acknowledged writes that must survive them. */
 class LimitsTest {
     private static final long MIB = 1 << 20;
-    /** For what never comes whole: that it ends sooner on a busy machine does no harm. */
+    /**
+     * The timeout of requests that are never complete. On a busy machine it may pass earlier in the test without harm.
+     */
     private static final Duration SHORT = Duration.ofMillis(500);
 
-    /** Longer than a busy machine holds a client up between its connection and its first request. */
+    /** Longer than a busy machine delays a client between its connection and its first request. */
     private static final Duration IDLE = Duration.ofSeconds(2);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -109,7 +111,7 @@ class LimitsTest {
         }
     }
 
-    /** Not even until the server would have given up waiting for the rest of a request. */
+    /** The server must release the connection before the timeout for the rest of the request. */
     @Test
     void theServerKeepsNothingOfAConnectionThatHasEnded() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -132,7 +134,7 @@ class LimitsTest {
         });
     }
 
-    /** A change that waits for room in the store does not keep its connection. */
+    /** A write that waits for room in the store must not retain its connection. */
     @Test
     void aRequestThatWaitsGoesWithItsConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -166,12 +168,14 @@ class LimitsTest {
         pushMuch(8, 16, forLargeOnes(12 * MIB));
     }
 
-    /** How much of a limit for all connections together those may take that hold much. */
+    /** Returns the share of a global limit that is available to connections that already hold much of it. */
     private static long forLargeOnes(long limit) {
         return limit * 3 / 4;
     }
 
-    /** Clients push half mebibytes, which are not answered for a while; then all of them are. */
+    /**
+     * Pushes values of 512 KiB from several clients while the store delays acknowledgments, and then reads all replies.
+     */
     private void pushMuch(int clientCount, int pushesEach, long limit) throws Exception {
         byte[] value = new byte[(int) MIB / 2];
         List<Flood> floods = new ArrayList<>();
@@ -182,7 +186,7 @@ class LimitsTest {
             clients.add(floods.get(i).client);
         }
         Flood.untilStuck(fixture.server, floods);
-        // One read of each connection may go beyond, and one request that had begun.
+        // Each connection may exceed the limit by one read and by one request that had begun.
         long slack = MIB + clientCount * MIB / 8;
         assertThat(inFlight()).isBetween(limit, limit + slack);
         assertThat(floods).anyMatch(flood -> !flood.hasSentAll());
@@ -202,7 +206,7 @@ class LimitsTest {
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    /** They would, if each waited for the others to give back what they hold. */
+    /** They would block each other if each waited until the others release memory. */
     @Test
     void connectionsThatEachHoldPartOfARequestAllGetOn() throws Exception {
         start(20, 9 * MIB, 9 * MIB);
@@ -240,13 +244,13 @@ class LimitsTest {
         RespClient patient = connect();
         RespClient trickling = connect();
         trickling.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
-        // Ends when the server has closed, as a task does that throws.
+        // The task throws, and so ends, when the server has closed the connection.
         trickles.scheduleWithFixedDelay(() -> trickleOn(trickling), 10, 10, TimeUnit.MILLISECONDS);
         assertThat(trickling.read()).startsWith("-ERR Protocol error: ");
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
-    /** It is the only one that is read from then, so all others would wait for it. */
+    /** It would be the only connection that the server reads, so all others would wait for it. */
     @Test
     void aRequestThatStopsWhileAllHoldAsMuchAsTheyMayEndsItsConnection() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));

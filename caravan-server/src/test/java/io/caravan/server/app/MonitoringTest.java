@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each figure that the dashboard and the alert rules name is there in a scrape of a server, with those labels. */
+/** The metrics of the dashboard and of the alert rules: a scrape of a server must contain each one with its labels. */
 class MonitoringTest {
     private static final Path FOLDER = Path.of("..", "docs", "monitoring");
     private static final Pattern EXPRESSION =
@@ -39,10 +39,10 @@ class MonitoringTest {
     private static final Pattern SELECTOR = Pattern.compile("(caravan_[a-z0-9_]+)\\{([^}]*)}");
     private static final Pattern MATCHER = Pattern.compile("([a-z_]+)(=~?)\"([^\"]*)\"");
     private static final Pattern GROUPING = Pattern.compile("by \\(([a-z_, ]+)\\)");
-    /** Labels that Prometheus adds itself. */
+    /** Labels that Prometheus adds. */
     private static final List<String> ITS_OWN = List.of("job", "instance");
 
-    /** What a server tells that archives, has a space, has been written to and read from, and has failed once. */
+    /** Returns the metrics of a server with an archive and a space, after writes, reads, and a failure. */
     private static String scrape() throws Exception {
         MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
         ArchiveConfig archive =

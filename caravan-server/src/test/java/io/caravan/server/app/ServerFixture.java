@@ -9,7 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.UnaryOperator;
 
-/** A server over a store in memory, on a loopback port of its own. */
+/** A server with an in-memory store on a loopback port. */
 public final class ServerFixture implements AutoCloseable {
     public static final int MAX_WORD_BYTES = 1024 * 1024;
     public static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
@@ -25,7 +25,7 @@ public final class ServerFixture implements AutoCloseable {
         this(store, config -> config);
     }
 
-    /** A server whose config is changed before it starts. */
+    /** Starts a server whose configuration is changed first. */
     public ServerFixture(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
         this.store = new HeldStore(store);
         this.server = Server.start(

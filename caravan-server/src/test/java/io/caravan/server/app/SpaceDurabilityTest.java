@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How durable the documents of a space are: what is forced for them, and what answers tell of it. */
+/** The durability of a space: fsyncs and the replies that depend on them. */
 class SpaceDurabilityTest {
     private static final HttpClient HTTP =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -69,7 +69,10 @@ class SpaceDurabilityTest {
         assertThat(answer.headers().firstValue("Stream-Durability").orElse("")).isEqualTo(durability);
     }
 
-    /** The forces so far: a flush is counted a moment after it is acknowledged, and before the next one begins. */
+    /**
+     * Returns the number of fsyncs. The write that is done first ensures that the statistics include the previous
+     * flush.
+     */
     private long forces() {
         store.write(WriteBatch.create().durability(Durability.NONE)).join();
         return store.stats().forces();
@@ -164,7 +167,7 @@ class SpaceDurabilityTest {
         assertThat(forces()).isEqualTo(before + 1);
     }
 
-    /** Sends a change, and waits until the store has accepted it. */
+    /** Sends a write, and waits until the store has accepted it. */
     private void awaitAccepted(Sending change) throws IOException {
         long before = store.stats().appends();
         change.send();
@@ -189,7 +192,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("RPUSH", "w/a", "2")).isEqualTo(":2");
     }
 
-    /** What was written before is as durable as the document is to be when the setting is answered. */
+    /** The acknowledgment of the setting implies that earlier writes have the new durability. */
     @Test
     void raisingALevelForcesWhatWasWritten() throws Exception {
         start(Durability.SYNC);
@@ -222,7 +225,7 @@ class SpaceDurabilityTest {
         tells("", http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
     }
 
-    /** A server that is started with less keeps the setting, and says what it does. */
+    /** A server with a lower durability keeps the setting of the space and reports the durability that it provides. */
     @Test
     void aServerThatPromisesLessSaysWhatItDoes() throws Exception {
         start(Durability.SYNC);

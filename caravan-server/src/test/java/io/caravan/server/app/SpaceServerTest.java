@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Spaces over both protocols: how they are set, what they refuse and how that is told, and what is told of them. */
+/** Spaces over RESP and HTTP: settings, limits, errors, and statistics. */
 class SpaceServerTest {
     private static final int MAX_BODY_BYTES = 64 * 1024;
 
@@ -196,7 +196,7 @@ class SpaceServerTest {
                 + " {\"path\": \"/v1/stream/whole/d\", \"append\": [\"a\", \"b\"]}]}";
         assertThat(http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
         answers(":0", "EXISTS", "outside", "whole/d");
-        // A snapshot takes the place of what is there.
+        // A new value that replaces all earlier values.
         answers(":1", "RPUSH", "whole/d", "a");
         answers("+OK", "MULTI");
         answers("+QUEUED", "RPUSH", "whole/d", "b");
@@ -233,7 +233,7 @@ class SpaceServerTest {
         answers("+OK", "LTRIM", "quota/d", "1", "-1");
         answers(":2", "RPUSH", "quota/d", "3");
 
-        // So slow that no machine is slower.
+        // Slower than any machine.
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "1");
         answers(":1", "RPUSH", "rate/d", "v".repeat(90_000));
         assertThat(client.call("RPUSH", "rate/d", "v"))

@@ -32,10 +32,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The hosts of a cluster in one JVM, on loopback: three, or three for each of its groups. */
+/** The nodes of a cluster in one JVM on the loopback interface: three for each Raft group. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
-    /** For hosts that are asked before they notice that they have lost their majority, and for six hosts at a time. */
+    /** For tests that send requests before the nodes detect the loss of their quorum, and for clusters of six nodes. */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
 
     private final Path directory;
@@ -52,13 +52,14 @@ public final class TestCluster implements AutoCloseable {
         this(directory, config -> config, null, false);
     }
 
-    /** A cluster whose reads are strict, and whose hosts take their time to notice that others are gone. */
+    /** A cluster with linearizable reads, whose nodes detect late that others have stopped. */
     public static TestCluster strict(Path directory) throws IOException {
         return new TestCluster(directory, config -> config, null, true);
     }
 
     /**
-     * A cluster of two groups, each of which has half of the slots: the hosts a, b and c, and others.
+     * Starts a cluster of two Raft groups with half of the slots each: the first has the nodes a, b, and c, the second
+     * has {@code others}.
      *
      * @see #TestCluster(Path, UnaryOperator, GroupConfig.Tls)
      */
@@ -77,9 +78,9 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /**
-     * A cluster whose servers' config is changed before they start.
+     * Starts a cluster whose servers are configured with {@code change}.
      *
-     * @param tls what hosts prove with who they are, if they do
+     * @param tls the certificates of the nodes, or null for plain text
      */
     public TestCluster(Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls)
             throws IOException {
@@ -107,7 +108,7 @@ public final class TestCluster implements AutoCloseable {
         ofAll(file.hosts(), id -> start(id, GroupConfig.Start.CREATE));
     }
 
-    /** Starts hosts, or stops them, at the same time: for most of it each waits. */
+    /** Runs an action on several nodes at the same time, because each action mostly waits. */
     private void ofAll(List<ClusterHost> hosts, HostAction action) {
         try (Crew crew = new Crew()) {
             hosts.forEach(host -> crew.add(() -> action.on(host.id())));
@@ -134,12 +135,12 @@ public final class TestCluster implements AutoCloseable {
         start(id, GroupConfig.Start.AGAIN);
     }
 
-    /** As {@link #restart}, of several. */
+    /** Restarts several nodes. */
     void restartAll(List<ClusterHost> hosts) {
         ofAll(hosts, this::restart);
     }
 
-    /** Starts a host that is not one of the cluster yet, of its first group. */
+    /** Starts a node that is not a member of the cluster yet, for the first group. */
     public ClusterHost join(String id) throws IOException {
         ClusterHost host = freeHosts(id).get(0);
         newcomers.add(host);
@@ -171,7 +172,7 @@ public final class TestCluster implements AutoCloseable {
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
     }
 
-    /** What the first hosts were started with does not name those that came later. */
+    /** Returns the cluster file with the nodes that joined later. */
     private ClusterFile withNewcomers() {
         List<ClusterGroup> groups = new ArrayList<>(file.groups());
         ClusterGroup first = groups.get(0);
@@ -185,7 +186,7 @@ public final class TestCluster implements AutoCloseable {
         return new ClusterFile(groups);
     }
 
-    /** For connections to hosts that have such certificates. */
+    /** Returns the client TLS context for connections to nodes with these certificates. */
     static SslContext client(GroupConfig.Tls tls) throws IOException {
         return SslContextBuilder.forClient()
                 .trustManager(tls.authority().toFile())
@@ -193,25 +194,25 @@ public final class TestCluster implements AutoCloseable {
                 .build();
     }
 
-    /** Stops a host, as SIGTERM does. */
+    /** Stops a node as SIGTERM does. */
     public void stop(String id) throws IOException {
         ClusterServer host = running.remove(id);
         host.close();
     }
 
-    /** Stops hosts without handing leadership to others first. */
+    /** Stops nodes without a transfer of leadership. */
     void stopAll(List<ClusterHost> hosts) {
         hosts.forEach(host -> view(host.id()).serving(false));
         ofAll(hosts, this::stop);
     }
 
-    /** From now on no time passes for the hosts' views of who leads, until this is closed. */
+    /** Stops the clock of the nodes' views of the cluster until the returned object is closed. */
     StoppedClock stopClock() {
         clock = InstantSource.fixed(clock.instant());
         return () -> clock = InstantSource.system();
     }
 
-    /** See {@link #stopClock}. */
+    /** The result of {@link #stopClock}. */
     interface StoppedClock extends AutoCloseable {
         @Override
         void close();
@@ -229,14 +230,14 @@ public final class TestCluster implements AutoCloseable {
         return views.get(id);
     }
 
-    /** As {@link #awaitLeader(int)}, of the first group. */
+    /** Returns the leader of the first group as {@link #awaitLeader(int)} does. */
     public ClusterHost awaitLeader() {
         return awaitLeader(0);
     }
 
     /**
-     * The host that leads a group and serves, once all of the group that run agree on it and have heard of an entry, without
-     * which they have no say in elections.
+     * Returns the serving leader of a group, when all running nodes of the group agree on it and each has at least one
+     * Raft entry. Without an entry, a node does not vote in elections.
      */
     public ClusterHost awaitLeader(int group) {
         AtomicReference<@Nullable ClusterHost> leader = new AtomicReference<>();
@@ -247,7 +248,7 @@ public final class TestCluster implements AutoCloseable {
         return Objects.requireNonNull(leader.get());
     }
 
-    /** Has the leader hand leadership to a host; asks again, as a busy machine may not do it in time. */
+    /** Transfers leadership to a node. Retries because a busy machine may exceed the timeout. */
     void lead(ClusterHost next) {
         Eventually.await("host " + next.id() + " leads", () -> {
             ClusterHost leader = awaitLeader();
@@ -280,7 +281,7 @@ public final class TestCluster implements AutoCloseable {
         return all ? leading.get(0) : null;
     }
 
-    /** A host that runs and does not lead. */
+    /** Returns a running follower. */
     public ClusterHost follower() {
         ClusterHost leader = awaitLeader();
         return withNewcomers().hosts().stream()
@@ -289,7 +290,7 @@ public final class TestCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Connects; tries again when the host's role changes: for a moment then its address refuses connections. */
+    /** Connects to a node. Retries while the node refuses connections because its role is changing. */
     public RespClient connect(ClusterHost host) throws IOException {
         AtomicReference<RespClient> client = new AtomicReference<>();
         InetSocketAddress address = host.resp().resolve();

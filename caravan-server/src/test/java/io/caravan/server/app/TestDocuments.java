@@ -9,12 +9,12 @@ import io.caravan.server.document.DocumentService;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** What other protocols do to documents, and RESP cannot. */
+/** Operations on documents that RESP does not have. */
 public final class TestDocuments {
 
     private TestDocuments() {}
 
-    /** Makes a document without values. */
+    /** Creates a document without values. */
     public static void create(DocumentService documents, String name, DocumentAttributes attributes) {
         documents.write(
                 DocumentName.of(name),

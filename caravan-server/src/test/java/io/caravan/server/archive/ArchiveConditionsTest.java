@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Nobody archives to a server on which two would not notice each other. */
+/** The rejection of S3 servers on which two owners of an archive would not detect each other. */
 @Patient
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);
@@ -30,12 +30,12 @@ class ArchiveConditionsTest {
     private static final HttpAnswer FAILED =
             HttpAnswer.s3(412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
 
-    /** What servers do wrong, with the beginning of the header that they do not understand. */
+    /** The faults of a server, with the start of the header that it does not support. */
     private enum Fault {
         IGNORES_IF_NONE_MATCH("PUT", "if-none-match: *", PUT),
         IGNORES_IF_MATCH("PUT", "if-match: \"0000", PUT),
         REJECTS_IF_NONE_MATCH("PUT", "if-none-match: *", FAILED),
-        /** As one that compares tags with their quotation marks to tags without. */
+        /** Compares tags with quotation marks to tags without. */
         REJECTS_IF_MATCH("PUT", "if-match: \"", FAILED),
         IGNORES_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"0000", DELETED),
         REJECTS_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"", FAILED);
@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive on such a server works, and nothing is deleted there that may just have changed. */
+    /** An archive works on such a server, but conditional deletions delete nothing there. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

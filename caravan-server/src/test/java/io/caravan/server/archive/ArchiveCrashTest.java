@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server and then a pruner are stopped, or told nonsense, at each of their calls, and started again. */
+/** A server and then a pruner that crash or get an error at each of their calls, and that run again. */
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
@@ -64,7 +64,7 @@ class ArchiveCrashTest {
         }
     }
 
-    /** Archives what is not archived yet, deletes a document, and prunes much later; returns the problems. */
+    /** Archives missing states, deletes a document, and prunes 40 days later. Returns the problems. */
     private List<String> run(MemoryObjectStore client) {
         Archive archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 0, 3, START));
@@ -79,7 +79,7 @@ class ArchiveCrashTest {
         return listener.problems;
     }
 
-    /** A document that the archive has gone past is not archived again, as its server would not. */
+    /** Archives a state unless the archive is ahead of it, as a server does. */
     private static void push(Archive archive, State state) {
         KeptManifest kept = archive.manifest(state.name());
         Generation latest = kept == null ? null : kept.manifest().latest();

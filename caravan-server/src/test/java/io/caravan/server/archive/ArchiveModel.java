@@ -18,9 +18,10 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Two servers of one store and a pruner, on one thread. Between any two of the pruner's calls servers may take steps; a
- * server's attempt to archive a document is three steps, between which anything may happen. Each step is checked
- * against {@link ArchiveRules}.
+ * Two servers with the same store and a pruner on one thread. The servers may take steps between any two calls of the
+ * pruner. A server archives a document in three steps, between which anything may happen.
+ *
+ * <p>{@link ArchiveRules} checks each step.
  */
 final class ArchiveModel {
     private static final List<String> NAMES = List.of("a", "a-b", "long/name");
@@ -54,7 +55,7 @@ final class ArchiveModel {
     }
 
     private void serverStep() {
-        // Now and then nothing happens for so long that deletions expire.
+        // Sometimes so much time passes that deletions expire.
         int mostMinutes = random.nextInt(15) == 0 ? 3_000 : 100;
         millis.addAndGet(Duration.ofMinutes(random.nextInt(mostMinutes)).toMillis());
         ModelServer server = servers.get(random.nextInt(servers.size()));
@@ -90,7 +91,7 @@ final class ArchiveModel {
         rules.checkWhole(rules.see());
     }
 
-    /** A model in which nothing is archived, fenced or pruned would prove nothing. */
+    /** Checks that the model has archived, fenced, and pruned something. */
     void assertSomethingHappened() {
         assertThat(servers.stream().mapToLong(ModelServer::commits).sum()).isPositive();
         assertThat(servers.stream().mapToLong(ModelServer::fenced).sum()).isPositive();

@@ -5,7 +5,7 @@ import io.caravan.testing.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Servers that do not know of each other, and a pruner, change an archive in turns that chance decides on. */
+/** Random interleavings of a pruner and two servers that own the same archive. */
 @Tag("rounds")
 class ArchiveModelTest {
     private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", Rounds.of(10, 200));

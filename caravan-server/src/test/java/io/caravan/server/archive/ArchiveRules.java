@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** What holds of an archive at any moment, and of what may become of it from one moment to the next. */
+/** The invariants of an archive and the changes that are allowed. */
 final class ArchiveRules {
     private final MemoryObjects objects;
     private final Set<String> verified = new HashSet<>();
 
-    /** An archive at one moment: manifests, and checksums of snapshots, by key. */
+    /** The state of an archive: manifests and hashes of snapshots, by key. */
     record Seen(Map<String, Manifest> manifests, Map<String, Integer> snapshots) {}
 
     ArchiveRules(MemoryObjects objects) {
         this.objects = objects;
     }
 
-    /** Looks at everything; every manifest must be one. */
+    /** Returns the current state. All manifests must be valid. */
     Seen see() {
         Seen seen = new Seen(new HashMap<>(), new HashMap<>());
         for (String key : objects.keys(ArchiveKeys.MANIFESTS)) {
@@ -42,7 +42,7 @@ final class ArchiveRules {
         return Objects.requireNonNull(objects.content(key), key);
     }
 
-    /** What a server may do: put snapshots, add to manifests that no later owner has written. */
+    /** Checks the step of a server, which may put snapshots and extend manifests that no later owner has written. */
     void checkServer(Seen before, Seen after, long epoch) {
         assertThat(after.snapshots).containsAllEntriesOf(before.snapshots);
         assertThat(after.manifests.keySet()).containsAll(before.manifests.keySet());
@@ -61,7 +61,7 @@ final class ArchiveRules {
         checkWhole(after);
     }
 
-    /** Every generation that is named is there and is what its manifest says. */
+    /** Checks that every generation in a manifest exists and has the recorded number of values. */
     void checkWhole(Seen now) {
         for (Manifest manifest : now.manifests.values()) {
             for (Generation generation : manifest.generations()) {

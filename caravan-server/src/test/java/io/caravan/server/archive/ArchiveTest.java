@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Who may write to an archive, what a commit may do, and what is read back. */
+/** The ownership of an archive, commits, and reads. */
 class ArchiveTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName NAME = DocumentName.of("letters/1");
@@ -91,7 +91,10 @@ class ArchiveTest {
         return Claims.claim(client, STORE, "host/1", InstantSource.system(), time);
     }
 
-    /** As a server that is stopped (SIGSTOP) between its upload and its commit, and goes on after another has taken over. */
+    /**
+     * The owner is stopped (SIGSTOP) between its upload and its commit and continues after another owner has taken
+     * over.
+     */
     @Test
     void anOwnerThatWakesUpAfterAnotherHasTakenOverCommitsNothing() {
         Claims.SkippedTime time = new Claims.SkippedTime();
@@ -123,7 +126,7 @@ class ArchiveTest {
         assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
     }
 
-    /** By then the one before has looked at the root, or does so before it writes again. */
+    /** The previous owner has read the root by then, or must read it before its next write. */
     @Test
     void anOwnerThatSucceedsAnotherWritesNothingUntilThatOnesLookHasRunOut() {
         Claims.SkippedTime time = new Claims.SkippedTime();
@@ -136,7 +139,7 @@ class ArchiveTest {
         assertThat(time.nanoTime()).isEqualTo(Lease.HAND_OVER.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
     }
 
-    /** It may have taken the archive over while this one waited. */
+    /** Another owner may have taken over the archive while this one waited. */
     @Test
     void anOwnerThatWasSucceededWhileItWaitedWritesNothing() {
         claim();
@@ -270,7 +273,7 @@ class ArchiveTest {
         assertThat(deleted.manifest().tombstone()).isNotNull();
     }
 
-    /** As of a folder whose file was moved to its place, and whose directory could not be synced. */
+    /** The error is like that of a directory into which a file was moved but which could not be fsynced. */
     @Test
     void whatCanBeReadButNotBePutAgainIsNotCommitted() {
         Archive archive = claim();
@@ -395,7 +398,7 @@ class ArchiveTest {
         assertRefused(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
     }
 
-    /** A snapshot that is valid in itself, under the key and with the header of another. */
+    /** A valid snapshot under the key and with the header of another one. */
     @Test
     void aSnapshotWithOtherValuesIsKnownByItsHash() {
         Archive archive = claim();

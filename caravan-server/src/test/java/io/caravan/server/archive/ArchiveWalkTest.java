@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every name is told once, with all that there is of it, although manifests and snapshots are in different orders. */
+/** A walk reports every name once with all its objects, although manifests and snapshots are in different orders. */
 class ArchiveWalkTest {
     @TempDir
     private Path folder;
@@ -43,7 +43,10 @@ class ArchiveWalkTest {
         });
     }
 
-    /** Names that begin with each other, and go on with bytes on both sides of the slash. */
+    /**
+     * Compares a walk with expected objects. Some names are prefixes of others, followed by bytes below and above the
+     * slash.
+     */
     private static void check(ObjectStore objects, Random random, int names) {
         Map<String, NamedObjects> expected = new TreeMap<>();
         Map<String, Integer> snapshots = new HashMap<>();

@@ -18,11 +18,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Archives documents as a server does, without one. A value is the text of its document's name, incarnation and sequence. */
+/** Archives documents without a server. A value is the text of the document name, the incarnation, and the sequence. */
 public final class Archiving {
     private Archiving() {}
 
-    /** A document of one moment. */
+    /** The state of a document. */
     public record State(
             DocumentName name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {
         public State(String name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {
@@ -54,7 +54,7 @@ public final class Archiving {
         }
     }
 
-    /** Puts a snapshot and commits it, with no second try. */
+    /** Puts a snapshot and commits it, without retries. */
     public static KeptManifest archive(Archive archive, State state) {
         KeptManifest before = archive.manifest(state.name());
         return archive.commit(before, with(archive, before, state.name(), put(archive, before, state)));
@@ -67,7 +67,7 @@ public final class Archiving {
         return archive.putSnapshot(header, target -> state.writeTo(header, target));
     }
 
-    /** The manifest with one more generation. */
+    /** Returns the manifest with one more generation. */
     public static Manifest with(Archive archive, @Nullable KeptManifest before, DocumentName name, Generation added) {
         List<Generation> generations = new ArrayList<>();
         if (before != null) {
@@ -90,7 +90,7 @@ public final class Archiving {
                         archive.root().store(), state.name(), archive.root().epoch(), last, generations, tombstone));
     }
 
-    /** Reads a snapshot to its end; returns its values as text. */
+    /** Returns the values of a snapshot as text. */
     public static List<String> read(Archive archive, DocumentName name, Generation generation) {
         List<String> values = new ArrayList<>();
         try (SnapshotReader reader = archive.read(name, generation)) {

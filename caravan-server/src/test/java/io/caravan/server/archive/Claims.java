@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes archives over without waiting, for stores that remember nothing. */
+/** Takes ownership of archives without waiting, for stores without a record of earlier owners. */
 public final class Claims {
     private static final ClaimMemory NOTHING = new ClaimMemory() {
         @Override
@@ -32,7 +32,7 @@ public final class Claims {
         return Archive.claim(objects, store, owner, clock, NOTHING, leaseClock);
     }
 
-    /** Time that stands still, but for what is slept and skipped. */
+    /** A clock that advances only by sleeping and skipping. */
     public static class SkippedTime implements Lease.Clock {
         private final AtomicLong nanos = new AtomicLong();
 
@@ -51,7 +51,7 @@ public final class Claims {
         }
     }
 
-    /** A config without pruning, by which an archive is handed over in real time. */
+    /** Returns a configuration without pruning and with a real clock for ownership changes. */
     public static ArchiveConfig config(
             String location,
             Supplier<ObjectStore> place,

@@ -11,7 +11,9 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
-/** Decides on conditions one at a time, as S3 does: the store below looks first and writes later. */
+/**
+ * A blob store that evaluates conditions atomically, as S3 does. The underlying store writes after a separate check.
+ */
 final class ExactBlobStore extends ForwardingBlobStore {
     private static final int PRECONDITION_FAILED = 412;
 

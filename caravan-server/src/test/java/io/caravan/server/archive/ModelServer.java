@@ -18,10 +18,10 @@ import java.util.Random;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Archives documents step by step; starts again when it is fenced, and now and then. */
+/** A server that archives documents step by step. It restarts when it is fenced, and at random. */
 final class ModelServer {
     private static final UUID STORE = new UUID(7, 7);
-    /** No attempt of a real server takes longer. */
+    /** A real server aborts an attempt earlier. */
     private static final long MOST_MILLIS = Duration.ofHours(20).toMillis();
 
     private final MemoryObjectStore client;
@@ -33,10 +33,10 @@ final class ModelServer {
     private long commits;
     private long fenced;
 
-    /** What the server has of a document. */
+    /** The server's state of a document. */
     private record Local(long incarnation, long next) {}
 
-    /** The manifest was read, and perhaps a snapshot put. */
+    /** An attempt whose manifest was read and whose snapshot may have been put. */
     private record Attempt(
             long sinceMillis,
             State state,
@@ -49,7 +49,7 @@ final class ModelServer {
         this.clock = clock;
     }
 
-    /** 0 when it owns nothing. */
+    /** Returns the epoch of the archive, or 0 if the server does not own it. */
     long epoch() {
         return archive == null ? 0 : archive.root().epoch();
     }
@@ -114,12 +114,12 @@ final class ModelServer {
             return;
         }
         documents.put(name, new Local(local.incarnation, state.nextSequence()));
-        // A server that has never archived a document may take it for absent without asking.
+        // A server that has never archived a document may assume that it is absent.
         KeptManifest before = random.nextInt(5) == 0 ? null : owned.manifest(DocumentName.of(name));
         attempts.put(name, new Attempt(clock.millis(), state, before, null));
     }
 
-    /** Clocks go wrong. */
+    /** Returns the time of a clock that is sometimes wrong. */
     private long takenAtMillis() {
         return clock.millis() + (random.nextInt(10) == 0 ? Duration.ofDays(3).toMillis() : 0);
     }

@@ -27,7 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What pruning removes, what it keeps, and what it leaves to a later run. */
+/** The objects that pruning removes or keeps, and those that it leaves to a later run. */
 class PruneTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
     private static final long HOUR = Duration.ofHours(1).toMillis();
@@ -93,7 +93,7 @@ class PruneTest {
         assertThat(generations()).containsExactly(1L, 4L);
     }
 
-    /** As a server does by default: rounds of half an hour, and a look at what can go every six hours. */
+    /** The schedule of a server with default settings: archive rounds every half hour and pruning every six hours. */
     @Test
     void aMonthOfChangesIsKeptInAFewGenerations() {
         PrunePolicy policy = new PrunePolicy(4, Duration.ZERO, 14, Duration.ofDays(30));
@@ -158,7 +158,7 @@ class PruneTest {
                 .size();
     }
 
-    /** Of the long one, the name is in its manifest only. */
+    /** The name of the document with the long name is only in its manifest. */
     @Test
     void whatStaysOfADocumentIsSaidByItsName() {
         String longName = "more/" + "n".repeat(300);
@@ -216,7 +216,9 @@ class PruneTest {
         assertThat(prune().waiting()).isOne();
     }
 
-    /** A proxy may answer so while its server is away. The snapshots may be all that there is of the document. */
+    /**
+     * A proxy without a reachable server may respond like this. The snapshots may be the only remains of the document.
+     */
     @Test
     void nothingIsRemovedOfADocumentWhoseManifestIsListedAndNotFound() {
         Generation first =

@@ -14,10 +14,10 @@ import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.slf4j.LoggerFactory;
 
 /**
- * An S3 server on a port of this host, in this process, with one bucket. It checks signatures; the credentials are
- * system properties from when the class is first used, where the AWS SDK finds them, and are the same for all servers.
+ * An S3 server in this JVM with one bucket. It checks signatures. The first use of this class sets the credentials,
+ * which are the same for all servers, as system properties for the AWS SDK.
  *
- * <p>It can be stopped, and started again at the same port with the same objects.
+ * <p>The server can be stopped and restarted at the same port with the same objects.
  */
 public final class S3Server implements AutoCloseable {
     public static final String BUCKET = "caravan";
@@ -29,12 +29,12 @@ public final class S3Server implements AutoCloseable {
     static {
         System.setProperty("aws.accessKeyId", ACCESS_KEY);
         System.setProperty("aws.secretAccessKey", SECRET_KEY);
-        // It logs each refusal, which tests make by the hundred.
+        // S3Proxy logs each rejected request, and tests send hundreds of them.
         ((Logger) LoggerFactory.getLogger("org.gaul")).setLevel(Level.OFF);
     }
 
     private final BlobStore blobs;
-    /** One that stays free while the server is stopped. */
+    /** A port that stays free while the server is stopped. */
     private final int port = FreePorts.next();
 
     private S3Proxy proxy;
@@ -45,12 +45,12 @@ public final class S3Server implements AutoCloseable {
         this.proxy = proxy();
     }
 
-    /** A server with its objects in memory. */
+    /** Starts a server with its objects in memory. */
     public static S3Server start() throws Exception {
         return new S3Server(new ExactBlobStore(new TransientNio2BlobStore()));
     }
 
-    /** A server with its objects in a directory, for those that do not fit in memory. */
+    /** Starts a server with its objects in a directory, for objects that do not fit in memory. */
     public static S3Server startOn(Path directory) throws Exception {
         return new S3Server(new ExactBlobStore(new FilesystemNio2BlobStore(directory.toString())));
     }
@@ -72,37 +72,37 @@ public final class S3Server implements AutoCloseable {
         return port;
     }
 
-    /** Where it listens. */
+    /** Returns the URL of the server. */
     public URI endpoint() {
         return at(port);
     }
 
-    /** An endpoint at a port of this host, such as that of a proxy before a server. */
+    /** Returns the URL of a port of this host, such as that of a proxy in front of a server. */
     public static URI at(int port) {
         return URI.create("http://127.0.0.1:" + port);
     }
 
-    /** How to reach it. */
+    /** Returns the options for this server. */
     public S3Options options() {
         return through(port);
     }
 
-    /** How to reach a server by another port of this host. */
+    /** Returns the options for a server behind another port of this host. */
     public static S3Options through(int port) {
         return new S3Options(at(port), "us-east-1", true);
     }
 
-    /** A place in its bucket. */
+    /** Returns the URL of a location in the bucket. */
     public static String url(String prefix) {
         return "s3://" + BUCKET + "/" + prefix;
     }
 
-    /** What it has, uploads that are not complete included. */
+    /** Returns the objects, including incomplete uploads. */
     public BlobStore blobs() {
         return blobs;
     }
 
-    /** Cuts all connections and listens no more; the objects stay. */
+    /** Closes all connections and stops listening. The objects stay. */
     public void stop() throws Exception {
         proxy.stop();
     }

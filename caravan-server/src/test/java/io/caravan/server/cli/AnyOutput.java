@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** Takes an answer of any form for Lettuce: lists, of maps too, with texts, numbers, truth and null in them. */
+/** A reply of any type for Lettuce: lists and maps with strings, numbers, Booleans, and null. */
 public final class AnyOutput extends CommandOutput<String, String, Object> {
     private final Deque<Open> open = new ArrayDeque<>();
 
-    /** A list to which elements are still to come. */
+    /** A list that is not complete yet. */
     private record Open(List<Object> elements, int size) {}
 
     public AnyOutput() {

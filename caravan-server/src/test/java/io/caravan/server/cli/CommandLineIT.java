@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands as processes of their own: their environment, and how they end. */
+/** Commands as separate processes: their environment and their exit codes. */
 @Timeout(180)
 class CommandLineIT {
     @TempDir
@@ -42,7 +42,7 @@ class CommandLineIT {
             BufferedReader out = tail.inputReader(UTF_8);
             assertThat(out.readLine()).isEqualTo("a");
             assertThat(out.readLine()).isEqualTo("b");
-            // Not SIGINT, which does the same: what a shell runs in the background ignores it, this test too.
+            // SIGTERM instead of SIGINT: a process that a shell runs in the background, like this test, ignores SIGINT.
             tail.toHandle().destroy();
             assertThat(exitCode(tail)).isZero();
             assertThat(out.readLine()).isNull();
@@ -67,7 +67,7 @@ class CommandLineIT {
         }
     }
 
-    /** A copy that goes on has not done all that it was asked, however it ends. */
+    /** A continuous copy that rejected a document fails even if a signal ends it. */
     @Test
     void aSignalDoesNotHideThatADocumentWasRefused() throws Exception {
         try (ServedStore from = new ServedStore();
@@ -77,7 +77,7 @@ class CommandLineIT {
             Process copy = start(from.address(), "copy", "a", "--follow", "--to", to.address());
             BufferedReader problems = copy.errorReader(UTF_8);
             while (!problems.readLine().contains("was not")) {
-                // It also tells how far it is.
+                // Skips lines about the progress.
             }
             copy.toHandle().destroy();
             assertThat(copy.inputReader(UTF_8).lines())

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** No command exits with 0 whose result could not be written. */
+/** The exit codes of commands whose output cannot be written. */
 class CommandOutputTest {
     @TempDir
     private Path directory;
@@ -41,7 +41,7 @@ class CommandOutputTest {
         }
     }
 
-    /** Takes nothing, as a full disk, or an output that was closed before the command began. */
+    /** Returns a stream that fails on every write, like a full disk or a closed output. */
     private static OutputStream broken(String problem) {
         return new OutputStream() {
             @Override

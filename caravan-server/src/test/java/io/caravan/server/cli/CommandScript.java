@@ -17,12 +17,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The script of every command with its answer that all clients run; its first lines say what is in it. */
+/** A script of all commands and expected replies that every client runs. Its first lines describe the format. */
 public final class CommandScript {
     private static final Path FILE = Path.of("../scripts/clients/commands.txt");
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");
 
-    /** One request, and what its answer should be. */
+    /** A request and its expected reply. */
     public record Step(List<String> words, String expected) {
         public String name() {
             return words.get(0).toUpperCase(Locale.ROOT);
@@ -51,7 +51,7 @@ public final class CommandScript {
         return words;
     }
 
-    /** Holds the script to what the server says that it has, but for what needs a connection of its own. */
+    /** Checks that the script contains every command of the server except those that need a separate connection. */
     public static void assertCovers(Collection<String> listed) throws IOException {
         Set<String> used = steps().stream().map(Step::name).collect(Collectors.toCollection(TreeSet::new));
         used.addAll(List.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE"));
@@ -72,7 +72,7 @@ public final class CommandScript {
         assertThat("!" + message).as(step.toString()).startsWith(step.expected());
     }
 
-    /** An answer as JSON has it, with 1 and 0 for truth. */
+    /** Returns a reply as JSON, with 1 and 0 for Booleans. */
     private static String json(Object answer) {
         if (answer == null || answer instanceof Number) {
             return String.valueOf(answer);

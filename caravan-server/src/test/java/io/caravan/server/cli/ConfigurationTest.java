@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Settings from the command line, the environment and a file, and what is said of them. */
+/** Settings from the command line, the environment, and a file, and their messages. */
 class ConfigurationTest {
     @TempDir
     private Path directory;
@@ -50,7 +50,7 @@ class ConfigurationTest {
         return Files.writeString(directory.resolve("caravan.properties"), text).toString();
     }
 
-    /** Rows of value and source by name. */
+    /** Returns the value and the source of each printed setting by name. */
     private Map<String, List<String>> printed(String... options) {
         String[] all = Arrays.copyOf(options, options.length + 1);
         all[options.length] = "--print-config";
@@ -159,7 +159,7 @@ class ConfigurationTest {
     void aHeartbeatThatIsTooQuickIsRefused() {
         assertRefused("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
         err.getBuffer().setLength(0);
-        // Only the other setting is wrong.
+        // Only the second setting is invalid.
         assertRefused("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
     }
 
@@ -222,7 +222,7 @@ class ConfigurationTest {
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
-    /** Each file is fine by itself: the certificate was renewed, and the key is not there yet. */
+    /** Each file is valid by itself: the certificate has been renewed, but its key has not arrived yet. */
     @Test
     void aCertificateAndTheKeyOfAnotherOneDoNotStart() throws Exception {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());

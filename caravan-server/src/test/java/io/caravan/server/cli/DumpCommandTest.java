@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What operators see of a store's files. */
+/** The {@code dump} command for the files of a store. */
 @Timeout(60)
 class DumpCommandTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
 
-/** A server with several groups as a process: killed, archived, backed up, and looked at by the commands for folders. */
+/** A server process with several shards: recovery, archive, backup, and the commands that read directories. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class GroupsIT {
@@ -56,7 +56,7 @@ class GroupsIT {
         return ServerJvm.start(data, all.toArray(String[]::new));
     }
 
-    /** A server in this process, for what a process of its own would not show better. */
+    /** A server in this JVM, for tests that do not need a separate process. */
     private static final class Here implements AutoCloseable {
         private final Shards groups;
         private final Server server;
@@ -80,7 +80,7 @@ class GroupsIT {
         }
     }
 
-    /** Runs a command here, and keeps what it has printed. */
+    /** Runs a command in this JVM and keeps its output in {@link #printed}. */
     private int run(Object... words) {
         StringWriter out = new StringWriter();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -225,7 +225,9 @@ class GroupsIT {
         }
     }
 
-    /** The deletions that the archive does not know yet are journalled in the groups; another number of groups restores it. */
+    /**
+     * Each shard has a journal of the deletions that are not archived yet. A restore may use another number of shards.
+     */
     @Test
     void anArchiveIsOfAllGroupsAndRestoredToAnotherNumber() throws Exception {
         String archive = "file:" + directory.resolve("archive");

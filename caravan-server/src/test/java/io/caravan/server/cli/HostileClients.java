@@ -16,14 +16,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 
-/** Clients that do harm together: each sends something, over and over, and starts again when its connection is closed. */
+/**
+ * Clients that attack a server together. Each client repeats its requests and reconnects when its connection is closed.
+ */
 final class HostileClients implements AutoCloseable {
     private static final int MANY = 330_000;
     private static final long RECONNECT_NANOS = 20_000_000;
     private static final int PIECE_BYTES = 64 * 1024;
-    /** Who sends nothing for so long is blocked. */
+    /** The time without sent bytes after which a client counts as blocked, in milliseconds. */
     private static final long BLOCKED_MILLIS = 100;
-    /** How many times as long an attack goes on while something is sent. */
+    /** The factor by which an attack is extended while bytes are still being sent. */
     private static final int MOST_TIMES = 4;
 
     private static final String TINY_WORDS =
@@ -34,13 +36,13 @@ final class HostileClients implements AutoCloseable {
     private static final String LIVE = live();
 
     /**
-     * What they do.
+     * An attack.
      *
-     * @param clients how many do it
-     * @param http whether over HTTP
-     * @param reads whether they read their answers
-     * @param first what each begins with, by its number
-     * @param then what it sends then, over and over; empty for nothing, and it then keeps the connection
+     * @param clients the number of clients
+     * @param http whether the clients use HTTP
+     * @param reads whether the clients read the replies
+     * @param first returns the first bytes of the client with this number
+     * @param then the bytes that follow repeatedly; if empty, the client only keeps the connection open
      */
     record Attack(String name, int clients, boolean http, boolean reads, IntFunction<String> first, String then) {}
 
@@ -179,7 +181,9 @@ final class HostileClients implements AutoCloseable {
         return streams.append("]}").toString();
     }
 
-    /** Lets them do it for a while, and some times as long unless the server has stopped reading from all of them. */
+    /**
+     * Attacks for {@code time}, and up to {@link #MOST_TIMES} times as long while the server still reads from a client.
+     */
     void attack(Duration time) throws InterruptedException {
         byte[] then = attack.then().getBytes(ISO_8859_1);
         for (int i = 0; i < attack.clients(); i++) {
@@ -205,15 +209,15 @@ final class HostileClients implements AutoCloseable {
                     new Socket(InetAddress.getLoopbackAddress(), attack.http() ? server.httpPort() : server.port())) {
                 sockets.add(socket);
                 if (!stopping) {
-                    // What the server has not read is not sent after the end.
+                    // Discards unsent bytes when the connection is closed.
                     socket.setSoLinger(true, 0);
                     attackOnce(socket, first, then);
                 }
                 sockets.remove(socket);
             } catch (IOException closed) {
-                // By the server, which is right, or by the end of the attack.
+                // The server or the end of the attack closed the connection.
             }
-            // Or they would take the processors that the server needs.
+            // Limits the processor time of the attackers, because the server needs it.
             LockSupport.parkNanos(RECONNECT_NANOS);
         }
     }
@@ -230,7 +234,7 @@ final class HostileClients implements AutoCloseable {
             send(out, then);
         }
         if (then.length == 0 && !stopping) {
-            // Until the server closes it.
+            // Waits until the server closes the connection.
             readAll(socket);
         }
     }
@@ -247,10 +251,10 @@ final class HostileClients implements AutoCloseable {
         byte[] some = new byte[1 << 16];
         try {
             while (socket.getInputStream().read(some) >= 0) {
-                // Nothing of it matters.
+                // Discards the bytes.
             }
         } catch (IOException closed) {
-            // As above.
+            // The server or the end of the attack closed the connection.
         }
     }
 

@@ -25,9 +25,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that want to stop a server of 256 MB: floods of each kind of request, requests sent by half, answers that nobody
- * reads, long names, patterns and subscriptions, over RESP and HTTP, with and without permissions. A client that behaves
- * is served throughout, and afterwards the process is there and holds nothing for the others.
+ * Clients that try to stop a server with a JVM heap of 256 MB: floods of requests, partial requests, unread replies,
+ * and long names, patterns, and subscriptions. They use RESP and HTTP, with and without permissions.
+ *
+ * <p>The server must serve a well-behaved client throughout. Afterward, it must still be running and hold no memory for
+ * the attackers.
  */
 @Tag("slow")
 class HostileClientsIT {
@@ -59,10 +61,11 @@ class HostileClientsIT {
         run(Duration.ofSeconds(5), SECRET, attack -> true);
     }
 
-    /** Runs each of these attacks for so long; the secret, if there is one, is what they do not have. */
+    /** Runs each of these attacks for {@code each}. If {@code secret} is not empty, the attackers do not have it. */
     private void run(Duration each, String secret, Predicate<HostileClients.Attack> attacks) throws Exception {
         Path log = directory.resolve("log");
-        // A server that half of a request stops would go on when it gives that up, or closes who does nothing.
+        // With a short timeout, a server that partial requests block would recover by itself, and would close idle
+        // clients.
         List<String> options = new ArrayList<>(List.of("--request-timeout", "60m"));
         if (!secret.isEmpty()) {
             Path users = Files.writeString(
@@ -72,7 +75,7 @@ class HostileClientsIT {
         }
         try (ServerProcess server = ServerJvm.start(
                 directory.resolve("data"),
-                // As the launchers have it.
+                // The options of the launchers.
                 List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError"),
                 Map.of(),
                 log,
@@ -95,7 +98,7 @@ class HostileClientsIT {
         assertThat(Files.readString(log)).doesNotContain("OutOfMemoryError").doesNotContain("ERROR");
     }
 
-    /** Makes documents with long names and a long list for the attacks to ask for. */
+    /** Creates documents with long names and a long list that the attacks request. */
     private static void prepare(ServerProcess server, String secret) throws IOException {
         try (RespClient client = new RespClient(server.awaitAddress())) {
             if (!secret.isEmpty()) {
@@ -122,7 +125,7 @@ class HostileClientsIT {
         }
     }
 
-    /** The request that asks is one that is held. */
+    /** Returns a metric. The values include this request. */
     private static double metric(HttpClient http, ServerProcess server, String secret, String name) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
                 .header("Authorization", "Bearer " + secret)

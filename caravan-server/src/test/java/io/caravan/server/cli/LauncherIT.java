@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 
-/** {@code scripts/caravan} in a copy of the project that is built: an archive of classes is used, and never needed. */
+/** {@code scripts/caravan} in a copy of the built project, with and without a class-data archive. */
 @Timeout(180)
 class LauncherIT {
     private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
@@ -58,7 +58,7 @@ class LauncherIT {
         Files.createFile(target.resolve(".launched"));
     }
 
-    /** A jar of nothing but this test's class path. */
+    /** Writes a jar that only refers to the class path of this test. */
     private static void writeJar(Path jar) throws IOException {
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -97,7 +97,7 @@ class LauncherIT {
         return output;
     }
 
-    /** A JDK of the given version whose java prints its arguments. */
+    /** Returns a JDK of this version whose {@code java} prints its arguments. */
     private Path printingJdk(int version) throws IOException {
         return jdk(version, "echo \"$@\"");
     }
@@ -134,7 +134,7 @@ class LauncherIT {
         assertThat(run(printingJdk(25), "serve")).contains("-XX:AOTCache=" + server + " ");
     }
 
-    /** The JVM would not start with both. */
+    /** The JVM would not start with both options. */
     @Test
     void anArchiveThatTheUserNamesTakesItsPlace() throws Exception {
         Files.createFile(target.resolve("server.jsa"));
@@ -176,7 +176,7 @@ class LauncherIT {
         assertThat(Path.of("../caravan-dist/pom.xml")).content().contains("<arg>" + NATIVE_ACCESS + "</arg>");
     }
 
-    /** Netty's native code is loaded before the addresses are tried. */
+    /** The server loads Netty's native code before it binds the addresses. */
     @Test
     void java25DoesNotWarnOfNativeCode() throws Exception {
         Path jdk = jdk25();
@@ -216,7 +216,7 @@ class LauncherIT {
         return null;
     }
 
-    /** As after an update of Java, or of a jar: here one of other jars. */
+    /** The archive is for other jars, as after an update of Java or of a jar. */
     @Test
     void anArchiveThatDoesNotFitIsPassedOverInSilence() throws Exception {
         Path archive = target.resolve("command.jsa");

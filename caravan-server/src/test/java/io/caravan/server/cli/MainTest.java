@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What the command line says and returns when it cannot do what it was asked, and when it verifies. */
+/** The messages and exit codes of failing commands, and the {@code verify} command. */
 class MainTest {
     @TempDir
     private Path directory;
@@ -210,7 +210,7 @@ class MainTest {
         assertOneLine("'no.such.host.invalid' is not known");
     }
 
-    /** Its commands are run as they stand there, but in the test's directory; … stands for whatever is printed. */
+    /** Runs the documented commands in the test's directory. {@code …} stands for any output. */
     @Test
     void theChapterOnDamagedStoresPrintsWhatItSays() throws IOException {
         try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The real process: its log, its secrets, its end. */
+/** A server process: its log, its secrets, and its shutdown. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class OperateIT {
@@ -42,7 +42,7 @@ class OperateIT {
         return directory.resolve("log");
     }
 
-    /** Names of the object's fields; fails when the line is not one object. */
+    /** Returns the field names of a JSON object. Fails if the line is not a single object. */
     private static Set<String> fields(String line) throws IOException {
         Set<String> names = new TreeSet<>();
         try (JsonParser parser = new JsonFactory().createParser(line)) {
@@ -71,7 +71,7 @@ class OperateIT {
             assertThat(server.terminate()).isZero();
         }
         List<String> lines = Files.readAllLines(log()).stream()
-                // Printed to the standard output.
+                // The server prints this line to the standard output, not to the log.
                 .filter(line -> !line.startsWith("caravan serves "))
                 .toList();
         assertThat(lines).hasSizeGreaterThan(3);

@@ -20,12 +20,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The README's commands are run as they stand there, one after the other, and must print what it says. */
+/** The commands of the README, which must print what it shows. */
 class ReadmeTourTest {
     private static final int VALUE_BYTES = 1024 * 1024;
     private static final Pattern BLOCK = Pattern.compile("```\n(\\$ (?:redis-cli|curl) .*?)```", Pattern.DOTALL);
 
-    /** A command of the tour, and the lines that it prints. */
+    /** A command of the tour and its expected output. */
     private record Step(String command, StringBuilder prints) {}
 
     @Test
@@ -60,7 +60,7 @@ class ReadmeTourTest {
         return steps;
     }
 
-    /** The command against this server, with redis-cli writing as it does for people. */
+    /** Returns the command for this server, with the output that redis-cli writes to a terminal. */
     private static String here(String command, Server server) {
         InetSocketAddress http = server.httpAddress();
         return command.replace(
@@ -73,7 +73,7 @@ class ReadmeTourTest {
         return new ProcessBuilder("sh", "-c", "command -v " + program).start().waitFor() == 0;
     }
 
-    /** What the command prints; a last line without an end gets one. */
+    /** Returns the output of the command, with a newline at the end. */
     private static String run(String command) throws Exception {
         Process process = new ProcessBuilder("sh", "-c", command)
                 .redirectErrorStream(true)

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Runs the recipes of the documents as they stand there, by one shell, one after the other, and compares what they print.
- * A {@code …} in a document stands for any text. Only the ports are the test's own.
+ * The recipes of the documentation. One shell runs their commands unchanged except for the ports, and the test compares
+ * the output. {@code …} in a document stands for any text.
  */
 @Tag("slow")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -40,7 +40,7 @@ class RecipesIT {
     @TempDir
     private Path directory;
 
-    /** A command of a recipe, and the lines that it prints. */
+    /** A command of a recipe and its expected output. */
     private record Step(String command, StringBuilder prints) {}
 
     @Test
@@ -85,7 +85,7 @@ class RecipesIT {
                 FreePorts.next());
     }
 
-    /** The first of three ports that are free, as are those 100 and 200 above. */
+    /** Returns the first of three consecutive ports that are free together with the ports 100 and 200 above them. */
     private static int freePorts() {
         while (true) {
             int first = FreePorts.next();
@@ -111,7 +111,7 @@ class RecipesIT {
         }
     }
 
-    /** The steps of a section, or of a whole page if no section is given. */
+    /** Returns the steps of a section, or of an entire page if {@code section} is null. */
     private static List<Step> steps(String page, @Nullable String section, UnaryOperator<String> change)
             throws IOException {
         List<Step> steps = new ArrayList<>();
@@ -150,7 +150,7 @@ class RecipesIT {
         }
     }
 
-    /** A shell that stays, so that what one command leaves behind the next one finds. */
+    /** A shell in which the state remains from one command to the next. */
     private static final class Shell implements AutoCloseable {
         private final Path errors;
         private final Process process;
@@ -179,7 +179,7 @@ class RecipesIT {
         }
 
         String run(String command) throws IOException {
-            // On a line of its own also where what is printed does not end with one.
+            // Prints the end marker on a separate line even if the output has no newline at its end.
             in.write(command + "\nprintf '\\n" + END + " %s\\n' $?\n");
             in.flush();
             StringBuilder printed = new StringBuilder();

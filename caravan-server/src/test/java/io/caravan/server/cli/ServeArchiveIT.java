@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The server as a process with an archive: where it is by default, and what of it survives a kill. */
+/** A server process with an archive: its default location, and its state after a kill. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ServeArchiveIT {

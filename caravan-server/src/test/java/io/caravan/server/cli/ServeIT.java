@@ -15,14 +15,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The real process on a real disk: stopped and killed. */
+/** A server process with files on a disk, which is stopped or killed. */
 class ServeIT {
     private static final int SIGKILL_EXIT = 128 + 9;
 
     @TempDir
     private Path directory;
 
-    /** Pushes numbers, many on their way at once, until the connection breaks; tells how many were answered. */
+    /** Pushes numbers in a pipeline until the connection breaks, and returns the number of replies. */
     static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad)
             throws IOException {
         long answered = 0;

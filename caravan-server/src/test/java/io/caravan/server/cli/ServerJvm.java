@@ -20,16 +20,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Runs {@link Main} in a JVM of its own. Once the classes are in a jar, as for integration tests, the JVM also gets an
- * archive of those that a server loads, with which it starts with about half the work. The first that asks makes the
- * archive, beside the jar.
+ * Runs {@link Main} in a separate JVM. For integration tests, the classes are in a jar, and the JVM also gets a
+ * class-data archive, which about halves the work of a start. The first caller creates the archive next to the jar.
  */
 public final class ServerJvm {
     private static final List<String> CLASSES = classes();
 
     private ServerJvm() {}
 
-    /** The command line that runs a command of {@link Main}. */
+    /** Returns the command line for a command of {@link Main}. */
     public static List<String> command(String... words) {
         return command(List.of(), words);
     }
@@ -38,7 +37,7 @@ public final class ServerJvm {
         return ChildJvm.command(flags(jvmOptions), ServerProcess.MAIN, List.of(words));
     }
 
-    /** Starts a server with these options of {@code serve}, and waits until it listens. Its log is beside its data. */
+    /** Starts a server with options of {@code serve}, and waits until it listens. Its log is next to its data. */
     public static ServerProcess start(Path data, String... options) throws IOException {
         return start(data, List.of(), Map.of(), data.resolveSibling(data.getFileName() + ".log"), options);
     }
@@ -46,10 +45,10 @@ public final class ServerJvm {
     /**
      * Starts a server, and waits until it listens.
      *
-     * @param data if this is missing, an empty store is made there first, with {@link SmallFiles}
+     * @param data the data directory; if it is missing, an empty store with {@link SmallFiles} is created there first
      * @param environment variables in addition to those of this process
-     * @param log receives its output
-     * @param options of {@code serve}
+     * @param log receives the output of the server
+     * @param options the options of {@code serve}
      */
     public static ServerProcess start(
             Path data, List<String> jvmOptions, Map<String, String> environment, Path log, String... options)
@@ -78,7 +77,7 @@ public final class ServerJvm {
         if (Files.isDirectory(code)) {
             return List.of();
         }
-        // A JVM makes no archive of classes in folders; these are the tests' own.
+        // A JVM cannot archive classes in directories. These directories contain the tests.
         String jars = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !Files.isDirectory(Path.of(entry)))
                 .collect(Collectors.joining(File.pathSeparator));
@@ -104,7 +103,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Tests that run at the same time wait for each other. */
+    /** Creates the archive if it is out of date. Concurrent tests wait for each other. */
     private static void make(Path archive, long jarMillis, String jars) throws IOException {
         Path lock = archive.resolveSibling(archive.getFileName() + ".lock");
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -118,7 +117,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Runs a server, which leaves the archive when it ends. */
+    /** Runs a server, which writes the archive when it ends. */
     private static void train(Path archive, String jars) throws IOException {
         List<String> flags = List.of(
                 "-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds*=off", "-D" + WarmUp.PROPERTY + "=true", "-cp", jars);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Secrets are planted in everything that a real server has; none of them is in the file. */
+/** Secrets in every part of a server, none of which the support file may contain. */
 @Tag("slow")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";
@@ -106,7 +106,7 @@ class SupportIT {
         }
     }
 
-    /** Or is left out on purpose: messages, places, and what is said by others. */
+    /** Checks that the file contains all statistics except messages, locations, and text from others. */
     private static void everyFigureIsThere(String info, ServerProcess server) {
         Set<String> leftOut = Set.of("store", "store_trouble", "archive_location", "archive_last_error", "role", "db0");
         String all = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])

@@ -14,9 +14,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A client that asks for little, one thing after the other, and fails when the server leaves it without an answer. */
+/** A client that sends a few requests one at a time and fails if the server does not reply. */
 final class WellBehaved implements AutoCloseable {
-    /** More than a busy machine needs, and less than the 30 s after which a server closes who takes no answers. */
+    /**
+     * More than a busy machine needs, and less than the 30 s after which a server closes a connection that does not
+     * read.
+     */
     private static final int PATIENCE_MILLIS = 25_000;
 
     private static final byte[] PING = "PING\r\n".getBytes(US_ASCII);
@@ -88,7 +91,7 @@ final class WellBehaved implements AutoCloseable {
         }
     }
 
-    /** Sends a request and reads the first line of its answer. */
+    /** Sends a request and reads the first line of the reply. */
     private static void exchange(Socket socket, byte[] request) throws IOException {
         OutputStream out = socket.getOutputStream();
         out.write(request);
@@ -102,10 +105,10 @@ final class WellBehaved implements AutoCloseable {
         }
     }
 
-    /** Returns when it has been answered since now, or has failed. */
+    /** Waits until a round of requests starts and ends, or until the client has failed. */
     void awaitAnother() {
         int before = rounds.get();
-        // One round may be under way.
+        // The current round may have started before the call.
         Eventually.await("an answer", () -> rounds.get() > before + 1 || failure != null);
     }
 

@@ -69,7 +69,7 @@ class ClusterFileTest {
         assertThat(file.host("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
     }
 
-    /** A host that is started with other slots than before finds no Raft log of its group. */
+    /** A node that is restarted with other slots finds no Raft log of its group. */
     @Test
     void otherSlotsMeanAnotherGroup() throws IOException {
         ClusterFile one = read(GROUP + three());
@@ -108,7 +108,7 @@ class ClusterFileTest {
         return IntStream.range(0, count).mapToObj(number -> ("document-" + number).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** As a server alone divides them among its groups. */
+    /** A Raft group has the same slots as the shard with its number in a server without a cluster. */
     @Test
     void slotsAreDividedEvenly() {
         for (int groups = 1; groups <= 5; groups++) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What a host knows of a cluster's groups before it has heard of any. */
+/** A node's view of the Raft groups before any leader is known. */
 class ClusterTest {
     private static final UUID ID = UUID.randomUUID();
 
@@ -30,7 +30,7 @@ class ClusterTest {
         return HostPort.parse(id + ".example:" + port);
     }
 
-    /** A request that a host of another group passes on has the name by which that one was asked. */
+    /** A relayed request has the host name with which the client addressed a node of another group. */
     @Test
     void theHostsOfAllGroupsAreKnownByName() {
         assertThat(List.of("a.example", "b.example", "C.example", "d.example")).allMatch(CLUSTER::hasHttpName);
@@ -50,7 +50,7 @@ class ClusterTest {
         }
     }
 
-    /** Clients that are told of no host take the cluster for broken; this host itself is of no use for another group. */
+    /** A client that gets no address assumes that the cluster is broken. This node cannot serve another group. */
     @Test
     void aHostIsNamedBeforeAnyLeads() {
         assertThat(CLUSTER.groups()).allMatch(group -> group.leader().isEmpty());

@@ -10,7 +10,7 @@ public final class FollowedLeader {
     private final Cluster cluster;
     private volatile ClusterHost leader;
 
-    /** Creates a cluster as the first of the nodes sees it; the second leads. */
+    /** Creates the first node's view of a cluster. The second node leads. */
     public FollowedLeader(List<ClusterHost> hosts) {
         cluster = new Cluster(
                 new ClusterFile(UUID.randomUUID(), hosts), hosts.get(0).id(), null, false, InstantSource.system());

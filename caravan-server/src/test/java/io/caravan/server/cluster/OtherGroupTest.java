@@ -34,7 +34,7 @@ class OtherGroupTest {
         assertThat(other.view().hosts()).containsExactly(SILENT);
     }
 
-    /** What throws is not run again: the host would never learn who leads. */
+    /** A task that throws an exception would not run again, and the node would never learn the leader. */
     @Test
     void certificatesThatCannotBeReadDoNotEndTheAsking() throws Exception {
         Path file = directory.resolve("file.pem");

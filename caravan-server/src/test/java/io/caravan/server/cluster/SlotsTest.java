@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SlotsTest {
     @Test
     void areThoseOfTheSpecification() {
-        // The check value that the specification gives for its CRC.
+        // The check value for the CRC in the specification.
         assertThat(Slots.of("123456789".getBytes(UTF_8))).isEqualTo(0x31C3 % Slots.COUNT);
         assertThat(Slots.of("{user1000}.following".getBytes(UTF_8)))
                 .isEqualTo(Slots.of("{user1000}.followers".getBytes(UTF_8)))

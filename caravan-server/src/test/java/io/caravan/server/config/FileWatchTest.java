@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files are read again once they have changed and settled. */
+/** Reloading of files after they have changed and settled. */
 class FileWatchTest {
     @TempDir
     private Path directory;

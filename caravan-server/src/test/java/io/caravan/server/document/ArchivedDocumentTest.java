@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** What the archive asks of documents. */
+/** The document operations that the archive uses. */
 class ArchivedDocumentTest {
     private static final ArchiveMark MARK = new ArchiveMark(77, 3, 0, 2, 1_000, 0);
 
@@ -44,7 +44,7 @@ class ArchivedDocumentTest {
         return Waiting.<Boolean>to(outcome -> documents.service().mark(name(name), id, mark, outcome));
     }
 
-    /** Marks a document as archived as it is. */
+    /** Marks the current state of a document as archived. */
     private void archive(String name) {
         DocumentInfo info = found(name);
         ArchiveMark mark = new ArchiveMark(
@@ -73,7 +73,7 @@ class ArchivedDocumentTest {
         change(name, document -> document.restore(Attributes.EMPTY, MARK, first, values(values)));
     }
 
-    /** A snapshot as text: the sequence before each value. */
+    /** Returns a snapshot as text: the range of sequences, then each value after its sequence. */
     private List<String> snapshot(String name) {
         List<String> told = new ArrayList<>();
         boolean there = documents.service().snapshot(name(name), new SnapshotReceiver() {
@@ -229,7 +229,7 @@ class ArchivedDocumentTest {
                 .containsExactly(name("a"));
     }
 
-    /** A store that has no room for the note of a deletion. */
+    /** A store that rejects appends while it is full. */
     private static final class FullStore extends ForwardingListStore {
         private boolean full;
 
@@ -264,7 +264,7 @@ class ArchivedDocumentTest {
         }
     }
 
-    /** A store that fails, after it has accepted a write. */
+    /** A store that accepts writes and then reports that they failed. */
     private static final class FailingStore extends ForwardingListStore {
         private boolean failing;
 
@@ -429,7 +429,7 @@ class ArchivedDocumentTest {
         }
     }
 
-    /** Fetches when the test says so. */
+    /** Cold documents that are fetched when the test calls {@link #deliver}. */
     private final class Shelf implements ColdDocuments {
         private final Deque<Outcome<DocumentName>> waiting = new ArrayDeque<>();
         private boolean known;
@@ -449,7 +449,7 @@ class ArchivedDocumentTest {
             waiting.add(outcome);
         }
 
-        /** What asks meanwhile asks behind them. */
+        /** Completes the fetches. A fetch that is requested during this call waits for the earlier ones. */
         void deliver() {
             known = true;
             while (!waiting.isEmpty()) {

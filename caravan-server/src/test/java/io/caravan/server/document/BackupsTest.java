@@ -10,14 +10,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One backup at a time, whatever becomes of it; here on the thread that starts it. */
+/** Backups, of which only one runs at a time, on the thread that starts it. */
 class BackupsTest {
     private static final BackupReport REPORT = new BackupReport(8192, 1, 3, 100);
 
     @TempDir
     private Path directory;
 
-    /** Notes what it is told, in the order of the backups. */
+    /** An outcome that records all reports and errors. */
     private static final class Told implements Outcome<Backups.Made> {
         final List<BackupReport> made = new ArrayList<>();
         final List<String> problems = new ArrayList<>();

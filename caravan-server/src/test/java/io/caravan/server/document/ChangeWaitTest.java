@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A wait misses no change, and releases what it holds once, however it ends. */
+/** A wait for changes: it misses no change and releases its resources exactly once. */
 class ChangeWaitTest {
     private static final DocumentName A = DocumentName.of("a");
     private static final DocumentName B = DocumentName.of("b");
@@ -135,7 +135,7 @@ class ChangeWaitTest {
         assertReleasedOnce();
     }
 
-    /** Otherwise, documents that change all the time would keep the others from their check. */
+    /** Otherwise documents that change constantly would prevent the check of the others. */
     @Test
     void checksFewAtATimeInTheOrderOfTheirChanges() {
         checking = false;

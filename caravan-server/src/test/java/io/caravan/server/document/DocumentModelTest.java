@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random changes against a model in which forks are copies, and a crash after every batch that the store took. */
+/** Random writes compared with a model in which forks are copies, with a crash after every batch of the store. */
 class DocumentModelTest {
     private static final int STEPS = 300;
     private static final String NAME = "name";
@@ -68,7 +68,7 @@ class DocumentModelTest {
         assertEveryPrefix();
     }
 
-    /** What there is now is what there was after each of the latest batches. */
+    /** Records the current state of the model for each batch since the last call. */
     private void rememberMoments() {
         while (moments.size() < batches.size()) {
             moments.add(model.views());
@@ -89,7 +89,7 @@ class DocumentModelTest {
         return new DocumentService(store, Catalog.open(store, CATALOG));
     }
 
-    /** From time to time, values are stored with their times, or without them again: nobody sees a difference. */
+    /** Switches the timestamps of values on or off. Readers of values must not notice this. */
     private static void switchTimestamps(DocumentService documents, Random random) {
         documents
                 .spaces()
@@ -179,7 +179,7 @@ class DocumentModelTest {
         void make(Outcome<T> outcome);
     }
 
-    /** Makes a change and returns why it was refused, or null. */
+    /** Makes a write and returns the reason of its rejection, or null. */
     private static <T> @Nullable Reason told(Change<T> change) {
         CompletableFuture<@Nullable Reason> told = new CompletableFuture<>();
         change.make(new Outcome<>() {
@@ -204,7 +204,7 @@ class DocumentModelTest {
         assertThat(told).isEqualTo(expected);
     }
 
-    /** Replays the batches one by one, and opens the documents after each as if the process had died there. */
+    /** Replays the batches one by one, and opens the documents after each batch as after a crash. */
     private void assertEveryPrefix() {
         try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Documents that are moved to another server, and back. */
+/** Documents that are migrated to another server and back. */
 class DocumentMoveTest {
     private static final Whereabouts THERE = Whereabouts.parse("other:6380 http://other:4437");
 
@@ -115,7 +115,7 @@ class DocumentMoveTest {
         assertThat(documents.read("b")).containsExactly("1");
     }
 
-    /** What does not change it: a repeated append, and what the archive keeps. */
+    /** A repeated append and an archive mark do not change the document. */
     @Test
     void whatChangesNothingIsNotRefused() {
         documents.create("a", "text/plain");
@@ -232,7 +232,7 @@ class DocumentMoveTest {
                                 document, DocumentAttributes.NONE, 3, values("x"), Replaced.REDIRECT)));
     }
 
-    /** A redirect leads clients elsewhere until the whole document is back, and also when its import is given up. */
+    /** A redirect stays until the document has returned completely, even if its import is aborted. */
     @ParameterizedTest
     @ValueSource(strings = {"abort", "restart", "end"})
     void aRedirectStaysWhileADocumentComesBackInParts(String how) {

@@ -57,7 +57,7 @@ class DocumentServiceTest {
                 new ForkPoint(name(source), at, part));
     }
 
-    /** A fork that does not expire with its source. */
+    /** Returns a fork that does not expire with its source. */
     private static Creation living(String source) {
         return new Creation(
                 null,
@@ -72,7 +72,7 @@ class DocumentServiceTest {
         return new Addition(values("x"), false, null, streamSeq, producer);
     }
 
-    /** Searching a list of them for each of them took minutes, under all their locks. */
+    /** A linear search for each name took minutes while the locks of all documents were held. */
     @Test
     @Timeout(20)
     void manyNamesOfOneChangeAreSoonFound() {
@@ -153,7 +153,7 @@ class DocumentServiceTest {
         return Documents.<Long>await(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
-    /** Others append whenever it reads. */
+    /** Another writer appends during every read. */
     @Test
     void aChangeThatReadsIsNotOvertakenForEver() {
         AtomicInteger reads = new AtomicInteger();
@@ -163,7 +163,7 @@ class DocumentServiceTest {
             public void get(long id, long fromSequence, EntryStream stream) {
                 super.get(id, fromSequence, stream);
                 if (busy.get()) {
-                    // Or the test would not end without the mend.
+                    // Limits the reads, so that the test ends even if the write is overtaken forever.
                     busy.set(reads.incrementAndGet() < 50);
                     between.run();
                 }
@@ -347,7 +347,9 @@ class DocumentServiceTest {
         assertThat(told).hasValue(2);
     }
 
-    /** Whoever made the change may be told of it a moment before. */
+    /**
+     * Waits for the notifications, because a writer may receive its outcome shortly before the watchers are notified.
+     */
     private static void told(int times, AtomicInteger told) {
         Eventually.await("told " + times + " times", () -> told.get() == times);
     }

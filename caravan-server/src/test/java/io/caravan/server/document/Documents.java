@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Documents in memory whose clock the test sets, with calls that wait and speak text. */
+/** In-memory documents with a clock that the test sets, and with calls that wait and use strings as values. */
 final class Documents implements AutoCloseable {
     private final ListStore store;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -52,7 +52,7 @@ final class Documents implements AutoCloseable {
         nanos += time.toNanos();
     }
 
-    /** Sets the wall clock, though no time passes. */
+    /** Moves the wall clock without a change of the monotonic clock. */
     void setClock(Duration ahead) {
         now = now.plus(ahead);
     }
@@ -72,12 +72,15 @@ final class Documents implements AutoCloseable {
                 .toList();
     }
 
-    /** What a change came to; what it was refused with is thrown. */
+    /** Waits for the result of a write, and throws the exception if the write is rejected. */
     static <T> T await(Consumer<Outcome<T>> change) {
         return Waiting.to(change);
     }
 
-    /** A fork that begins as its source, up to a sequence or its end, and goes on with values of its own. */
+    /**
+     * Returns a fork that starts with the values of its source, up to a sequence or the end, followed by its own
+     * values.
+     */
     static Creation fork(String source, OptionalLong at, String... values) {
         return new Creation(
                 null,
@@ -110,12 +113,12 @@ final class Documents implements AutoCloseable {
         return Documents.<Boolean>await(outcome -> service.write(name(name), EditedDocument::delete, outcome));
     }
 
-    /** Waits until the sweeper has left so many documents. */
+    /** Waits until {@code count} documents are left. */
     void awaitSweptTo(long count) {
         Eventually.await("swept to " + count, () -> service.documents() == count);
     }
 
-    /** Waits until the sweeper has gone through all documents, by one that expires for it twice. */
+    /** Waits until the sweeper has checked all documents: it must have deleted an expired document twice. */
     void awaitSweep() {
         long count = service.documents();
         for (int i = 0; i < 2; i++) {

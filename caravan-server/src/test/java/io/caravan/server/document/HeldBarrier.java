@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A barrier that lets reads pass, or refuses them, when a test says so. */
+/** A barrier at which reads wait until the test lets them pass or rejects them. */
 public final class HeldBarrier {
     private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
 
@@ -13,7 +13,7 @@ public final class HeldBarrier {
         return ReadBarrier.of(this::ask);
     }
 
-    /** A barrier that refuses all. */
+    /** Returns a barrier that rejects all reads. */
     public static ReadBarrier refusing(String why) {
         return ReadBarrier.of(() -> CompletableFuture.failedFuture(new IOException(why)));
     }
@@ -24,7 +24,7 @@ public final class HeldBarrier {
         return asked;
     }
 
-    /** How often it was asked since the last answer. */
+    /** Returns the number of requests since the last result. */
     public synchronized int asked() {
         return waiting.size();
     }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class JsonMessagesTest {
     private static final DocumentName NAME = DocumentName.of("json");
 
-    /** A factory keeps names that it has met, of any length now, as long as there are not too many of them. */
+    /** A factory keeps the field names that it has parsed, of any length, up to a maximum number. */
     @Test
     void whatAParserKeepsIsGivenUp() {
         JsonFactory before = JsonMessages.factory();

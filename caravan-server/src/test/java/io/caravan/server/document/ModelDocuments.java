@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What documents should be: every fork has copies of its source's values. */
+/** A model of documents in which every fork has copies of its source's values. */
 final class ModelDocuments {
     private final Map<DocumentName, Doc> documents = new TreeMap<>(Comparator.comparing(DocumentName::toString));
 
@@ -37,10 +37,10 @@ final class ModelDocuments {
         }
     }
 
-    /** What can be seen of a document, as text; forks' own values lie in a list of their own. */
+    /** The visible state of a document as text. A fork has a list only for its own values. */
     record View(long first, String type, boolean closed, List<String> values) {}
 
-    /** Everything that can be seen, and the number of documents and of lists that must be there for it. */
+    /** The visible state of all documents, and the numbers of documents and of lists that it requires. */
     record Views(Map<DocumentName, View> documents, List<DocumentName> gone, int kept, int lists) {}
 
     Views views() {
@@ -65,7 +65,7 @@ final class ModelDocuments {
         return new Views(views, gone, documents.size(), lists);
     }
 
-    /** Returns why it is refused, or null when it is not. */
+    /** Returns the reason of the rejection, or null if the push is accepted. */
     @Nullable
     Reason push(DocumentName name, List<String> values) {
         Doc doc = documents.get(name);

@@ -12,9 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What documents may bring from elsewhere: never more than can be archived with what the store adds. */
+/**
+ * The limits on imported attributes, which must fit into the archive together with the attributes that the store adds.
+ */
 class PortableAttributesTest {
-    /** Room for what the store and the archive add: marks, ages, fork, fence and redirect, each of bounded length. */
+    /** Room for the attributes that the store and the archive add: marks, ages, fork, fence, and redirect. */
     private static final int STORES_OWN_BYTES = 4 * 1024;
 
     private static final Map<String, Integer> LONGEST = new TreeMap<>(Map.of(

@@ -14,7 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Values are trimmed when they are older than their space retains them, and not before. */
+/** The retention of values by age. */
 class RetainedAgeTest {
     private static final Duration AGE = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -56,7 +56,7 @@ class RetainedAgeTest {
         holdsFrom("b/d", 0);
     }
 
-    /** Whatever is kept of the times, no value goes early, and none stays for longer than a thirty-second of the age. */
+    /** No value is trimmed early. A value stays too long by at most 1/32 of the age and one pause between writes. */
     @Test
     void noValueGoesEarlyAndNoneStaysMuchLonger() {
         retain(AGE);
@@ -82,7 +82,7 @@ class RetainedAgeTest {
         assertThat(info("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
     }
 
-    /** Nobody writes to it any more; and nobody has noted when the values came, of the one that was there before. */
+    /** No client writes to these documents anymore, and one of them had values before the age was set. */
     @Test
     void whatIsNotWrittenToIsTrimmedToo() {
         documents.push("a/before", "0");

@@ -23,7 +23,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What spaces promise is kept through kills and power cuts, while the promises change. */
+/** The durability of spaces across process kills and power cuts while their settings change. */
 class SpacePromiseTest {
     private static final List<String> PREFIXES = List.of("a/", "b/", "c/");
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("memory"))
@@ -48,7 +48,10 @@ class SpacePromiseTest {
         return promise.ordinal() + 1L;
     }
 
-    /** How many values a document has been answered for, how many of them must survive a kill, and how many a power cut. */
+    /**
+     * The numbers of acknowledged values, of values that must survive a process kill, and of those that must survive a
+     * power cut.
+     */
     private static final class Told {
         private long all;
         private long written;
@@ -106,7 +109,7 @@ class SpacePromiseTest {
                     append(documents, at, random.nextInt(300));
                     told[at].wrote(promises[at]);
                     if (promises[at] == Promise.SYNC) {
-                        // Whatever was written before it is before it in the log.
+                        // All earlier writes precede this write in the log.
                         for (Told each : told) {
                             each.raised();
                         }

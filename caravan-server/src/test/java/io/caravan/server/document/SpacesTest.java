@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** What the settings of a space do to its documents, whichever protocol a change comes by. */
+/** The effects of space settings on documents, independent of the protocol. */
 class SpacesTest {
     @AutoClose
     private Documents documents = new Documents();
@@ -84,7 +84,7 @@ class SpacesTest {
         documents.push("a/bc", "l");
     }
 
-    /** Against a look at each of them. */
+    /** Compares the result with a linear search. */
     @Test
     void theSpaceOfANameIsFoundAmongManyThatBeginEachOther() {
         Random random = new Random(8);
@@ -131,7 +131,7 @@ class SpacesTest {
         assertThat(space("d").sizeRefusals()).isEqualTo(4);
     }
 
-    /** A limit is about what the change leaves: a snapshot may take the place of a full document. */
+    /** The limits apply to the state after the write, so a new value may replace all values of a full document. */
     @Test
     void aChangeMayTrimWhatIsInItsWay() {
         set("d", SpaceSetting.DOCUMENT_BYTES, 4);
@@ -206,7 +206,7 @@ class SpacesTest {
         holds("d", 1, 1);
     }
 
-    /** Whatever is appended, trimmed and deleted in one change, the sizes are those of what is there. */
+    /** The recorded sizes must match the values after any combination of appends, trims, and deletes in a write. */
     @Test
     void aRandomLifeIsCountedAndRetainedAsItIs() {
         long seed = System.nanoTime();
@@ -246,7 +246,7 @@ class SpacesTest {
                 document.append(Documents.values("v".repeat(1 + random.nextInt(20)), "w".repeat(random.nextInt(3))));
             }
         }
-        // Ends in an append, so that what is retained is what the space says.
+        // Ends in an append, because an append applies the retention of the space.
         document.append(Documents.values("end"));
         return true;
     }
@@ -324,7 +324,7 @@ class SpacesTest {
         refused(Reason.OVER_QUOTA, () -> documents.push("a/2", "1"));
     }
 
-    /** What the store refuses takes nothing of a quota or a rate. */
+    /** A write that the store rejects must not use up quota or rate. */
     @Test
     void whatTheStoreRefusesIsNotCounted() {
         documents.close();
@@ -378,7 +378,9 @@ class SpacesTest {
         documents.push("d", "v");
     }
 
-    /** Together they are more than a second's worth, which would otherwise be refused for ever. */
+    /**
+     * Together the appends exceed the amount of one second. If each took from the rates, they would always be rejected.
+     */
     @Test
     void aChangeOfSeveralDocumentsTakesFromTheRatesOnce() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
@@ -408,7 +410,7 @@ class SpacesTest {
         documents.push("d", "v");
     }
 
-    /** A part of a token, as comes in no time at all, is none. */
+    /** Part of a token does not allow a write. */
     @Test
     void aWriteNeedsAWholeToken() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 1);
@@ -420,7 +422,7 @@ class SpacesTest {
         documents.push("d", "v");
     }
 
-    /** What the byte rate refuses takes none of the writes. */
+    /** A write that the byte rate rejects takes nothing from the write rate. */
     @Test
     void aRefusalTakesNothingOfTheOtherRate() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
@@ -518,7 +520,7 @@ class SpacesTest {
         assertThat(before.bytes()).isEqualTo(5);
     }
 
-    /** In whatever order, as all of it happens in one moment. */
+    /** The order in the transaction does not matter, because the transaction is atomic. */
     @Test
     void whatATransactionFreesHasRoomForWhatItAppends() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);
@@ -556,7 +558,7 @@ class SpacesTest {
         refused(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
     }
 
-    /** One that a newer release has written. */
+    /** A setting that a newer release wrote. */
     @Test
     void aSettingThatIsNotKnownIsToldAsAVersion() {
         byte[] settings =

@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Values have the time at which they came where their space wants it, and nobody is given its bytes. */
+/** The timestamps of values in a space that records them. They are not part of the values. */
 class TimestampsTest {
     private static final long NONE = -1;
 
@@ -36,7 +36,7 @@ class TimestampsTest {
                                 .with(SpaceSetting.TIMESTAMPS, on ? 1 : 0));
     }
 
-    /** The times of a document's values, {@link #NONE} of one that has none. */
+    /** Returns the timestamps of a document's values, with {@link #NONE} for a value without one. */
     private List<Long> times(String name) {
         List<Long> times = new ArrayList<>();
         documents

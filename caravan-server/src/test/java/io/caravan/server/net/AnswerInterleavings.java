@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections whose answers together are more than the memory for them takes: each answer is made on a thread of its own
- * when there is room, written on the connection's event loop, and taken by the client, late or never.
+ * Connections whose replies together exceed the memory for replies. A separate thread makes each reply when memory is
+ * available. The event loop of the connection writes it, and the client reads it late or never.
  */
 final class AnswerInterleavings {
     private static final int LIMIT = 1_000;
@@ -46,7 +46,7 @@ final class AnswerInterleavings {
             clients.add(client);
             client.begin();
         }
-        // Each may have one answer more than there was room for, and its copy in the socket's buffer.
+        // Each connection may exceed the limit by one reply, and by its copy in the socket's buffer.
         threads.always(() -> assertThat(budget.replyBytes.get()).isBetween(0L, LIMIT + 2L * count * MAX_ANSWER));
         threads.whenStuck(this::pass);
         threads.run();
@@ -59,7 +59,7 @@ final class AnswerInterleavings {
         assertThat(clients.get(0).memory.room()).isTrue();
     }
 
-    /** Whether some client is closed now because others wait. */
+    /** Whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
         timer.advanceTimeBy(MemoryBudget.REPLY_PATIENCE.toNanos(), TimeUnit.NANOSECONDS);

@@ -10,7 +10,7 @@ import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import org.junit.jupiter.api.Test;
 
-/** One address does not take all places. */
+/** The limits on connections in total and from one address. */
 class ConnectionSlotsTest {
     private final ConnectionSlots slots = new ConnectionSlots(5, 2);
 

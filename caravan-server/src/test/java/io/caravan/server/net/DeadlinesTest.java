@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections that only hold a place are closed, by a clock that the test moves. */
+/** Timeouts that close idle and slow connections, with a clock that the test controls. */
 class DeadlinesTest {
     private static final int REQUEST_SECONDS = 8;
     private static final int STALL_SECONDS = 30;
@@ -20,7 +20,7 @@ class DeadlinesTest {
     private final Client client = new Client();
     private final SlowChannel channel = new SlowChannel();
 
-    /** A protocol's side of a connection, which is as the test says. */
+    /** A protocol connection whose state the test sets. */
     private static final class Client implements Connection {
         long unfinished;
         boolean idle = true;
@@ -51,7 +51,7 @@ class DeadlinesTest {
         public void end() {}
     }
 
-    /** A socket that takes as many bytes as the test says. */
+    /** A socket that takes as many bytes as the test allows. */
     private static final class SlowChannel extends EmbeddedChannel {
         int takes = Integer.MAX_VALUE;
 
@@ -87,7 +87,7 @@ class DeadlinesTest {
         }
     }
 
-    /** The channel tries to write on, as a socket does that has become writable. */
+    /** Makes the channel continue to write, like a socket that has become writable. */
     private void take(int bytes) {
         channel.takes = bytes;
         channel.unsafe().flush();
@@ -169,7 +169,7 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
-    /** One that breaks does not keep the others of its loop from being looked at. */
+    /** A failing connection must not stop the checks of the other connections on its event loop. */
     @Test
     void aConnectionThatBreaksIsReportedAndLookedAtAgain() {
         client.unfinished = 1;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Explores how connections share the memory for requests and for answers. */
+/** Interleavings of connections that share the memory for requests and for replies. */
 @Patient
 class MemoryInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(500, 20_000);
@@ -25,7 +25,7 @@ class MemoryInterleavingsTest {
     @TempDir
     Path folder;
 
-    /** What must not be wrong, wrong on purpose. */
+    /** Faults that are put into the code on purpose. */
     enum Sabotage {
         WAIT_WITHOUT_BEING_WOKEN(
                 RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),

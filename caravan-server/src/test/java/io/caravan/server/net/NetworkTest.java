@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of connections, whatever is spoken on them. */
+/** Connections independent of a protocol. */
 class NetworkTest {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -30,7 +30,7 @@ class NetworkTest {
     private final Held protocol = new Held();
     private InetSocketAddress address;
 
-    /** Sets connections up when it is told to. */
+    /** A protocol that sets connections up only when the test allows it. */
     private static final class Held implements WireProtocol, Connection {
         final CountDownLatch setup = new CountDownLatch(1);
         volatile Channel channel;
@@ -130,7 +130,7 @@ class NetworkTest {
         }
     }
 
-    /** A protocol whose own time is zero is the one of the other tests. */
+    /** The protocol of the other tests has an idle timeout of zero. */
     @Test
     void whenNothingIsConfiguredTheProtocolSaysHowLongAConnectionMayBeIdle() throws Exception {
         protocol.setup.countDown();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** All memory together take bounded memory, whoever does not read. */
+/** The memory limit for replies to clients that do not read. */
 class ReplyMemoryTest {
     private static final int LIMIT = 80_000;
     private static final long PATIENCE_SECONDS = MemoryBudget.REPLY_PATIENCE.toSeconds();
@@ -24,7 +24,7 @@ class ReplyMemoryTest {
     private final Client second = new Client();
 
     private final class Client {
-        /** Takes nothing until it is told to. */
+        /** A channel that takes nothing until {@code reads} is set. */
         final EmbeddedChannel channel = new EmbeddedChannel() {
             @Override
             protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
@@ -109,7 +109,7 @@ class ReplyMemoryTest {
         assertThat(second.memory.room()).isTrue();
     }
 
-    /** A message may go to many subscribers, each of which holds nothing yet. */
+    /** A message may go to many subscribers, none of which holds a reply yet. */
     @Test
     void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
         assertThat(second.memory.mayAnswer(LIMIT)).isTrue();

@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections, each with an event loop of its own, whose requests together are more than the memory for them takes. Each
- * does with its share what {@code RespHandler} does. Some end in the middle, and some clients send half of a request and no
- * more.
+ * Connections whose requests together exceed the memory for requests. Each connection has its own event loop and uses
+ * its share as {@code RespHandler} does. Some connections end before they get their replies, and some clients send only
+ * part of their last request.
  */
 final class RequestInterleavings {
     private static final int LIMIT = 256;
@@ -26,7 +26,10 @@ final class RequestInterleavings {
     private static final int MAX_READ = 100;
     private static final int MAX_PENDING = 2;
     private static final Duration PATIENCE = Duration.ofSeconds(1);
-    /** What each connection may pass its limits by: what it was allowed just before they were reached. */
+    /**
+     * The number of bytes by which each connection may exceed the limits: those admitted just before a limit was
+     * reached.
+     */
     private static final int PASSED_BY = 2 * MAX_READ + MAX_REQUEST;
 
     private final SplittableRandom random;
@@ -66,7 +69,7 @@ final class RequestInterleavings {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** Whether some client is closed now because others wait. */
+    /** Whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForRequests.sum();
         timer.advanceTimeBy(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
@@ -83,7 +86,7 @@ final class RequestInterleavings {
         private final int[] requests = new int[1 + random.nextInt(3)];
         private int toSend;
         private boolean reads = true;
-        /** Of the request that is decoded next. */
+        /** The index of the request that is decoded next. */
         private int next;
 
         private int unfinished;
@@ -179,7 +182,7 @@ final class RequestInterleavings {
             progress();
         }
 
-        /** As {@code RespHandler} does. */
+        /** Decodes, settles, and resumes reading as {@code RespHandler} does. */
         private void progress() {
             boolean more = channel.isOpen();
             while (more) {

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections get on in turn while all together hold as much as they may. */
+/** The order in which connections continue while the memory for requests is full. */
 class RequestMemoryTest {
     private static final int LIMIT = 100;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -18,7 +18,7 @@ class RequestMemoryTest {
     private final MemoryBudget budget = new MemoryBudget(
             TestLimits.of(1, LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
 
-    /** A connection whose requests are answered as soon as they have come whole. */
+    /** A connection whose requests are answered as soon as they are complete. */
     private final class Client {
         final EmbeddedChannel channel = new EmbeddedChannel();
         final ConnectionMemory memory = new ConnectionMemory(channel, budget);
@@ -30,7 +30,7 @@ class RequestMemoryTest {
             channel.pipeline().addLast(memory);
         }
 
-        /** Sends bytes, of which the last are part of a request. */
+        /** Sends bytes. The last {@code unfinished} bytes are part of a request. */
         void send(int bytes, boolean requestCame, int unfinished) {
             channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[bytes]));
             if (requestCame) {
@@ -40,7 +40,7 @@ class RequestMemoryTest {
             reads = memory.mayRead();
         }
 
-        /** Has part of a request read, and goes on only if it may. */
+        /** Sends part of a request. The client continues only if the memory allows it. */
         void begin(int bytes) {
             send(bytes, false, (int) memory.requestBytes() + bytes);
         }
@@ -148,7 +148,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isEqualTo(LIMIT + 10);
     }
 
-    /** Its client has sent everything, so nothing else would have it looked at again. */
+    /** The client has sent everything, so no further bytes trigger another check of the request. */
     @Test
     void aWholeRequestThatIsHeldBackIsDecodedOnceThereIsRoom() {
         Client holder = new Client();
@@ -233,7 +233,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** A BLPOP without a timeout may wait for one of those that wait for their turn. */
+    /** A BLPOP without a timeout may wait for a connection that is waiting for its turn. */
     @Test
     void theExceptionThatBlocksLetsTheOthersHaveTheirTurns() {
         Client blocks = new Client();

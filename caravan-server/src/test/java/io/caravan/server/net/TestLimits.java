@@ -2,7 +2,7 @@ package io.caravan.server.net;
 
 import java.time.Duration;
 
-/** Limits for tests, which say what they are about and leave the rest as it usually is. */
+/** Network limits for tests. Limits that a test does not set have typical values. */
 public final class TestLimits {
     private TestLimits() {}
 
@@ -17,7 +17,7 @@ public final class TestLimits {
                 idle);
     }
 
-    /** With a time for clients that take nothing. */
+    /** Returns limits with a timeout for clients that do not read. */
     public static NetworkLimits of(
             int maxConnections,
             long connectionBytes,

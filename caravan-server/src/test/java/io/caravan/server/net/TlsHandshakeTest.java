@@ -17,7 +17,7 @@ import java.util.Queue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A handshake, step by step: the event loop hands signatures over, and does not make them. */
+/** A step-by-step TLS handshake in which the event loop delegates the signatures to another thread. */
 class TlsHandshakeTest {
     @TempDir
     Path directory;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Memory of connections for tests of protocols, which is never at a limit unless the test says so. */
+/** Connection memory for protocol tests, without limits unless the test sets one. */
 public final class Unbounded {
     private Unbounded() {}
 
@@ -14,12 +14,12 @@ public final class Unbounded {
         return memory(channel, Long.MAX_VALUE);
     }
 
-    /** Memory that is at its limit when replies hold so many bytes. */
+    /** Returns memory that is at its limit when replies hold {@code replyBytes}. */
     public static ConnectionMemory memory(Channel channel, long replyBytes) {
         return memories(replyBytes, channel).get(0);
     }
 
-    /** The same for several connections together. */
+    /** Returns the memory of several connections that share one limit. */
     public static List<ConnectionMemory> memories(long replyBytes, Channel... channels) {
         MemoryBudget budget = budget(replyBytes);
         return Stream.of(channels)
@@ -34,7 +34,7 @@ public final class Unbounded {
         return new MemoryBudget(limits, new EmbeddedChannel().eventLoop());
     }
 
-    /** What a connection's requests hold. */
+    /** Returns the number of bytes that the requests of a connection hold. */
     public static long requestBytes(ConnectionMemory memory) {
         return memory.requestBytes();
     }

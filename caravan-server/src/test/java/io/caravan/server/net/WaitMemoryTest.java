@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import org.junit.jupiter.api.Test;
 
-/** No client takes all that there is for those who wait. */
+/** The limits of one client on the memory for blocked requests. */
 class WaitMemoryTest {
     private static final int LIMIT = 80;
 

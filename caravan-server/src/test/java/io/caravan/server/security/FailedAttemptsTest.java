@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Guessing is slow from one address, and does not slow the others, nor those at that address who do not guess. */
+/** The limit on failed authentication attempts from one address, which must not affect other clients. */
 class FailedAttemptsTest {
     private static final byte[] RIGHT = "right".getBytes(UTF_8);
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Secrets are rotated while clients are connected. */
+/** The rotation of secrets while clients are connected. */
 class ReloadTest {
     private static final SocketAddress NOWHERE = new LocalAddress("test");
 

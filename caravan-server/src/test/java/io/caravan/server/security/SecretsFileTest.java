@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file of secrets says, and what is said of one that is wrong. */
+/** The content of secrets files, and the errors about invalid ones. */
 class SecretsFileTest {
     private static final SocketAddress NOWHERE = new LocalAddress("test");
 

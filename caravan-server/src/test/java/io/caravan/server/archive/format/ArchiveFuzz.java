@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What lies in an archive, for the fuzzer; a build runs the samples and the saved inputs only. */
+/** Fuzz tests of the objects in an archive. A build runs only the samples and the saved inputs. */
 class ArchiveFuzz {
     private static final FuzzTarget SNAPSHOT = FuzzTarget.made(SnapshotTarget::new);
     private static final FuzzTarget MANIFEST = FuzzTarget.made(ManifestTarget::new);

@@ -59,7 +59,7 @@ class ArchiveKeysTest {
         assertThat(ArchiveKeys.decode(ArchiveKeys.encode(longer))).isNull();
     }
 
-    /** Names that share a beginning longer than what is kept, cut within the form of a byte too. */
+    /** The names share a prefix that is longer than the kept part, and some are cut within an encoded byte. */
     @Test
     void noTwoNamesShareAKey() {
         Map<String, DocumentName> forms = new TreeMap<>();

@@ -5,7 +5,7 @@ import io.caravan.testing.Rounds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A bounded pass of random inputs over the targets of {@link ArchiveFuzz}, in every build. */
+/** A bounded number of random inputs for the targets of {@link ArchiveFuzz}, in every build. */
 @Tag("rounds")
 class ArchiveMutationTest {
     private static final int SEEDS = Rounds.of(4, 40);

@@ -19,14 +19,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever happens to an object's bytes is found, told where it is, and takes no memory that its bytes do not fill. */
+/** The detection of damaged objects, without memory for lengths that the objects do not have. */
 class DamageTest {
-    /** The header of {@link Snapshots}: a name of 3 bytes, an attribute of 1+12+2+10. */
+    /**
+     * The position of the first block, after the header of {@link Snapshots}: a name of 3 bytes and an attribute of
+     * 1+12+2+10.
+     */
     private static final int BLOCK_AT = SnapshotLayout.HEADER_BYTES + 3 + 25;
 
     private static final int ENTRY_AT = BLOCK_AT + SnapshotLayout.BLOCK_HEADER_BYTES;
 
-    /** Noise enough to fill a block with, so that one is stored and the next compressed. */
+    /** Values that fill one block with noise, which is stored, and the next with zeros, which are compressed. */
     private static final List<byte[]> VALUES =
             List.of(Snapshots.noise(new Random(1), SnapshotLayout.MAX_BLOCK_BYTES - 8), new byte[0], new byte[300]);
 
@@ -139,7 +142,7 @@ class DamageTest {
                 .withMessageContaining("sequence 0: the value's checksum is wrong");
     }
 
-    /** Changes with right checksums, as only somebody who means it makes them. */
+    /** A change with correct checksums, which can only be deliberate. */
     private record Lie(int at, int number, String answer) {
         @Override
         public String toString() {
@@ -194,7 +197,7 @@ class DamageTest {
                         .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT)));
     }
 
-    /** A frame that would be of 64 MiB, in a block that may be of 300 bytes. */
+    /** The block contains a compressed frame of 64 MiB, but its length is at most 300 bytes. */
     @Test
     void aBlockThatWouldGrowBeyondItsLengthIsNotDecompressed() throws Exception {
         byte[] bomb = Zstd.compress(new byte[64 << 20]);

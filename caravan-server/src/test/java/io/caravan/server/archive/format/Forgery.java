@@ -6,10 +6,12 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/** Makes the checksums of a changed snapshot right again, as far as its lengths still lead, so that readers look further. */
+/**
+ * Corrects the checksums of a changed snapshot as far as its lengths are valid, so that readers do not stop at them.
+ */
 final class Forgery {
     private final ByteBuffer object;
-    /** Where the raw bytes lie that are stored as they are. */
+    /** The positions of the bytes in uncompressed blocks. */
     private final int[] rawAt;
 
     private int rawBytes;
@@ -28,14 +30,14 @@ final class Forgery {
         return object;
     }
 
-    /** With another number of four bytes at an offset. */
+    /** Returns the object with another 4-byte number at an offset and correct checksums. */
     static byte[] with(byte[] object, int at, int number) {
         byte[] changed = object.clone();
         ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(at, number);
         return sealed(changed);
     }
 
-    /** With right checksums of everything but the entries. */
+    /** Returns the object with correct checksums except those of the entries. */
     static byte[] withBlocksSealed(byte[] changed) {
         byte[] object = changed.clone();
         Forgery forgery = new Forgery(object);

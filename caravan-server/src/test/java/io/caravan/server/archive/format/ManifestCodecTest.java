@@ -44,7 +44,7 @@ class ManifestCodecTest {
                 new Tombstone(-1, 30, 1_795_000_000_001L));
     }
 
-    /** JSON of any kind, with the second line that belongs to it. */
+    /** Returns JSON with the checksum line for it. */
     static byte[] sealed(byte[] json) {
         CRC32C crc = new CRC32C();
         crc.update(json);

@@ -7,11 +7,14 @@ import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
 import java.util.List;
 
-/** A manifest of any bytes, as it is and as the JSON of one with a right checksum. What is taken is taken as it stands. */
+/**
+ * A manifest of any bytes, unchanged and with a correct checksum. An accepted manifest must survive encoding and
+ * decoding.
+ */
 final class ManifestTarget implements FuzzTarget {
-    /** The parser's buffers. */
+    /** The size of the parser's buffers. */
     private static final long FIXED_BYTES = 1 << 20;
-    /** A generation takes some 250 characters of JSON, which are copied a few times. */
+    /** A generation takes about 250 characters of JSON, which are copied several times. */
     private static final long TIMES_THE_INPUT = 256;
 
     @Override

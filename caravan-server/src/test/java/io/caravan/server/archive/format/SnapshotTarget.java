@@ -6,11 +6,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** A snapshot of any bytes, as it is and with its checksums made right. What is taken is taken as it stands. */
+/**
+ * A snapshot of any bytes, unchanged and with correct checksums. An accepted snapshot must survive writing and reading.
+ */
 final class SnapshotTarget implements FuzzTarget {
-    /** Buffers, and the first room for a value of several blocks. */
+    /** The size of the buffers, including the initial buffer for a value of several blocks. */
     private static final long FIXED_BYTES = 4 << 20;
-    /** Some 26 bytes are the shortest block that decompresses to the longest; a value of such is copied as it grows. */
+    /**
+     * A block of about 26 bytes can decompress to the maximum length. A value of such blocks is copied while it grows.
+     */
     private static final long TIMES_THE_INPUT = 4L * SnapshotLayout.MAX_BLOCK_BYTES / 26;
 
     @Override

@@ -85,7 +85,7 @@ class SnapshotTest {
         roundTrip(0, values);
     }
 
-    /** Lengths, checksums and values each get to lie over the end of a block. */
+    /** Lengths, checksums, and values each extend over the end of a block. */
     @Test
     void entriesGoOnInTheNextBlockWhereverItBegins() throws Exception {
         for (int shift = 0; shift <= 2 * SnapshotLayout.ENTRY_HEADER_BYTES; shift++) {
@@ -156,7 +156,7 @@ class SnapshotTest {
         }
     }
 
-    /** A stream that fails behind some bytes, as a place for objects does. */
+    /** A stream that fails after some bytes, like that of an object store. */
     private static final class FailingStream extends InputStream {
         private final byte[] bytes;
         private final IOException failure;

@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 
-/** Snapshots to be read, damaged and compared. */
+/** Snapshots that tests read, damage, and compare. */
 final class Snapshots {
     static final String OBJECT = "snapshots/doc/object";
     static final UUID STORE = UUID.fromString("00112233-4455-6677-8899-aabbccddeeff");
 
     private Snapshots() {}
 
-    /** A snapshot that was read to its end. */
+    /** The content of a snapshot that was read to its end. */
     record Content(SnapshotHeader header, List<byte[]> values, long valueBytes, long objectBytes, String sha256) {}
 
     static SnapshotHeader header(long first, long next) {
@@ -65,14 +65,14 @@ final class Snapshots {
         }
     }
 
-    /** What does not compress. */
+    /** Returns bytes that do not compress. */
     static byte[] noise(Random random, int bytes) {
         byte[] noise = new byte[bytes];
         random.nextBytes(noise);
         return noise;
     }
 
-    /** An edit as an editor sends it, which compresses well. */
+    /** Returns an edit in the form of an editor, which compresses well. */
     static byte[] edit(Random random, int bytes) {
         StringBuilder text = new StringBuilder(bytes + 80);
         while (text.length() < bytes) {

@@ -1,6 +1,9 @@
 package io.caravan.server.archive.object;
 
-/** The process that used an object store has died; an error, so that nobody takes it for the store's answer. */
+/**
+ * The crash of a process that uses an object store. It is an error so that no code handles it as a failure of the
+ * store.
+ */
 public final class ClientCrash extends Error {
     private static final long serialVersionUID = 1L;
 

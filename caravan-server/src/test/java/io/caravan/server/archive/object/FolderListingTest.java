@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Directories with more names than are read at a time. */
+/** Listings of directories with more names than one read returns. */
 class FolderListingTest {
     @TempDir
     Path root;

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Another process that writes to a folder of objects: starts it here, and is what it runs. */
+/** A process that writes to a directory of objects, with its main method. */
 final class FolderProcess implements AutoCloseable {
     private static final int BYTES = 1_000_000;
     private static final int MAX_BYTES = 100;
@@ -23,12 +23,12 @@ final class FolderProcess implements AutoCloseable {
         this.out = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Raises the number in an object by one, so many times. */
+    /** Increments the number in an object {@code times} times. */
     static FolderProcess count(Path folder, String key, int times) throws IOException {
         return new FolderProcess(List.of("count", folder.toString(), key, Integer.toString(times)));
     }
 
-    /** Puts an object, and says when it is half done: then it waits for {@link #goOn}. */
+    /** Starts to put an object. Returns when half is written, after which the process waits for {@link #goOn}. */
     static FolderProcess putHalf(Path folder, String key) throws IOException {
         FolderProcess process = new FolderProcess(List.of("put", folder.toString(), key));
         if (!"half".equals(process.out.readLine())) {
@@ -42,7 +42,7 @@ final class FolderProcess implements AutoCloseable {
         process.getOutputStream().flush();
     }
 
-    /** Returns when it has ended; true when it did what it was to do. */
+    /** Waits until the process ends, and returns whether it succeeded. */
     boolean succeeds() throws InterruptedException {
         return process.waitFor() == 0;
     }
@@ -56,7 +56,7 @@ final class FolderProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    /** What runs in the other process. */
+    /** Runs in the other process. */
     public static void main(String[] arguments) {
         try (ObjectStore store = FileObjectStore.open(Path.of(arguments[1]))) {
             if (arguments[0].equals("count")) {

@@ -8,13 +8,17 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** A process with little memory that puts a large object and reads it back. */
+/** A process with a small JVM heap that puts a large object and reads it. */
 final class LargeObjectProcess {
     private static final int CHUNK_BYTES = 1 << 20;
 
     private LargeObjectProcess() {}
 
-    /** @param arguments the URL, the port of the server, and how many MiB */
+    /**
+     * Puts and reads an object.
+     *
+     * @param arguments the URL, the port of the server, and the size in MiB
+     */
     public static void main(String[] arguments) throws Exception {
         S3Options options = S3Server.through(Integer.parseInt(arguments[1]));
         MessageDigest written = MessageDigest.getInstance("SHA-256");

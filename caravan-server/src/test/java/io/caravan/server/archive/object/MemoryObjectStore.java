@@ -14,9 +14,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of {@link MemoryObjects}: counts its calls, and lets go wrong what it is told to. After a crash every call
- * of it throws {@link ClientCrash}; the next process is another {@link MemoryObjects#client() client}. For any number
- * of threads.
+ * A client of {@link MemoryObjects} that counts its calls and can inject faults. After an injected crash, all its calls
+ * throw {@link ClientCrash}. The next process is another {@link MemoryObjects#client() client}.
+ *
+ * <p><b>Threading.</b> Safe for any number of threads.
  */
 public final class MemoryObjectStore implements ObjectStore {
     private static final int PAGE = 3;
@@ -33,18 +34,18 @@ public final class MemoryObjectStore implements ObjectStore {
         this.objects = objects;
     }
 
-    /** What goes wrong from now on; the number of the next call is one above {@link #calls()}. */
+    /** Sets the faults of the next calls. The number of the next call is {@link #calls()} + 1. */
     public MemoryObjectStore faults(ObjectFaults next) {
         faults = next;
         return this;
     }
 
-    /** How many calls there have been. */
+    /** Returns the number of calls. */
     public synchronized long calls() {
         return count;
     }
 
-    /** How many calls of a kind there have been. */
+    /** Returns the number of calls of a kind. */
     public synchronized long calls(ObjectCall kind) {
         return calls.getOrDefault(kind, 0L);
     }
@@ -84,7 +85,7 @@ public final class MemoryObjectStore implements ObjectStore {
                 : new ByteArrayInputStream(stored.content());
     }
 
-    /** Ends in an error half-way. */
+    /** A stream that fails after half of the content. */
     private static final class BrokenStream extends InputStream {
         private final InputStream half;
         private final String key;
@@ -228,7 +229,7 @@ public final class MemoryObjectStore implements ObjectStore {
         return new ObjectStoreException(kind, "memory:/" + key + " " + what, null);
     }
 
-    /** Ends nothing: what is in memory stays. */
+    /** Does nothing. The objects stay in memory. */
     @Override
     public void close() {}
 }

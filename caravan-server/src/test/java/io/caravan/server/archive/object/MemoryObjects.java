@@ -13,44 +13,44 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are in memory, and outlive the clients that {@link MemoryObjectStore} is. Their tags are checksums of
- * their content, as those of buckets may be: the same content again has the same tag. All methods are atomic.
+ * In-memory objects that exist longer than their clients ({@link MemoryObjectStore}). The tag of an object is a
+ * checksum of its content, as it may be in a bucket, so equal contents have equal tags. All methods are atomic.
  */
 public final class MemoryObjects {
     private final InstantSource clock;
-    /** Keys are ASCII, so that the order of texts is that of bytes. */
+    /** The objects by key. Keys are ASCII, so the order of strings is that of bytes. */
     private final NavigableMap<String, Kept> objects = new TreeMap<>();
 
     private record Kept(byte[] content, long modifiedMillis) {}
 
-    /** No objects yet; the clock is the store's own. */
+    /** Creates an empty set of objects with a clock for the modification times. */
     public MemoryObjects(InstantSource clock) {
         this.clock = clock;
     }
 
-    /** A client to which nothing happens until it is told so. */
+    /** Returns a client without faults. */
     public MemoryObjectStore client() {
         return new MemoryObjectStore(this);
     }
 
-    /** The content of an object, which is not there for a client to spoil, or null. */
+    /** Returns a copy of the content of an object, or null. */
     public synchronized byte @Nullable [] content(String key) {
         Kept kept = objects.get(key);
         return kept == null ? null : kept.content.clone();
     }
 
-    /** Puts an object, past all clients. */
+    /** Puts an object without a client. */
     public synchronized void put(String key, byte[] content) {
         checkFolders(key);
         objects.put(key, new Kept(content.clone(), clock.millis()));
     }
 
-    /** Deletes an object, past all clients. */
+    /** Deletes an object without a client. */
     public synchronized void delete(String key) {
         objects.remove(key);
     }
 
-    /** All keys that begin so. */
+    /** Returns all keys with this prefix. */
     public synchronized List<String> keys(String prefix) {
         return objects.tailMap(prefix, true).keySet().stream()
                 .takeWhile(key -> key.startsWith(prefix))

@@ -1,6 +1,6 @@
 package io.caravan.server.archive.object;
 
-/** What a client asks an object store for. */
+/** The kinds of calls to an object store. */
 public enum ObjectCall {
     GET,
     OPEN,
@@ -10,7 +10,7 @@ public enum ObjectCall {
     DELETE,
     DELETE_IF;
 
-    /** Whether it may change what is there. */
+    /** Whether the call may change objects. */
     public boolean writes() {
         return this == PUT || this == PUT_IF || this == DELETE || this == DELETE_IF;
     }

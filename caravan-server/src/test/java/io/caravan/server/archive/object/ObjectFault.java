@@ -1,19 +1,22 @@
 package io.caravan.server.archive.object;
 
-/** What goes wrong with a call. */
+/** The faults of a call. */
 public enum ObjectFault {
-    /** Nothing. */
+    /** The call succeeds. */
     NONE,
-    /** It is not done, and the caller is told {@code UNAVAILABLE}. */
+    /** The call has no effect and fails as {@code UNAVAILABLE}. */
     REFUSED,
-    /** It is done, and the caller is told {@code UNAVAILABLE}; a stream breaks off half-way. */
+    /** The call has its effect and fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
     ANSWER_LOST,
-    /** It is done, tried again by the client, and the caller is told what the second try was: a put starts over. */
+    /**
+     * The call has its effect, and the client repeats it and returns the result of the second attempt. A put starts
+     * over.
+     */
     TRIED_TWICE,
-    /** A get finds no object, although it is there. */
+    /** A get returns no object although it exists. */
     NOT_THERE,
-    /** The process dies before it is done. */
+    /** The process dies before the call has its effect. */
     CRASH_BEFORE,
-    /** The process dies when it is done. */
+    /** The process dies after the call has its effect. */
     CRASH_AFTER
 }

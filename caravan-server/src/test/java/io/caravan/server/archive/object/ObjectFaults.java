@@ -3,31 +3,31 @@ package io.caravan.server.archive.object;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Decides what goes wrong with a client's calls. */
+/** A decision about faults of a client's calls. */
 @FunctionalInterface
 public interface ObjectFaults {
-    /** Nothing ever does. */
+    /** The decision for no faults. */
     ObjectFaults NONE = (number, call, key) -> ObjectFault.NONE;
 
     /**
-     * Decides, before the call.
+     * Decides about a call before it happens.
      *
-     * @param number how many calls the client has made, from 1 on
+     * @param number the number of the call, counted from 1
      */
     ObjectFault decide(long number, ObjectCall call, String key);
 
-    /** One fault, at one call. */
+    /** Returns one fault for the call with this number. */
     static ObjectFaults at(long which, ObjectFault fault) {
         return (number, call, key) -> number == which ? fault : ObjectFault.NONE;
     }
 
-    /** One fault, at one call of a kind, counted from now on. */
+    /** Returns one fault for the nth call of this kind from now on. */
     static ObjectFaults at(ObjectCall kind, long which, ObjectFault fault) {
         AtomicLong left = new AtomicLong(which);
         return (number, call, key) -> call == kind && left.decrementAndGet() == 0 ? fault : ObjectFault.NONE;
     }
 
-    /** A fault now and then, but no crash: each call has one in so many of going wrong. */
+    /** Returns random faults without crashes, each with a probability of 1 in {@code oneIn}. */
     static ObjectFaults sometimes(Random random, int oneIn) {
         ObjectFault[] faults = {ObjectFault.REFUSED, ObjectFault.ANSWER_LOST, ObjectFault.TRIED_TWICE};
         return (number, call, key) ->

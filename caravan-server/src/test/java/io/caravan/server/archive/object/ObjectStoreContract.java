@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link ObjectStore} does. A subclass says how to open one. */
+/** The behavior of all {@link ObjectStore}s. A subclass opens one. */
 @Patient
 abstract class ObjectStoreContract {
     private static final int LARGE_BYTES = 20 << 20;
@@ -38,13 +38,13 @@ abstract class ObjectStoreContract {
     private final List<ObjectStore> opened = new ArrayList<>();
     private ObjectStore store;
 
-    /** Opens the place of this test, which is empty before the first one. */
+    /** Opens the object store of this test, which is empty at the first call. */
     abstract ObjectStore openPlace() throws Exception;
 
-    /** Says that nothing lies about that no key leads to. */
+    /** Checks that no incomplete objects or other remains without a key exist. */
     abstract void assertNothingHalfDone() throws Exception;
 
-    /** Puts an object at each key, by the shortest way that there is. */
+    /** Puts an object at each key, in the fastest way. */
     void fill(List<String> keys) throws Exception {
         keys.parallelStream().forEach(key -> put(key, bytes("x")));
     }
@@ -256,7 +256,7 @@ abstract class ObjectStoreContract {
         String tag = store.putIf("a", bytes("1"), null);
         store.delete("a");
         assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("2"), tag));
-        // It is gone, whether the place calls that a conflict or not.
+        // The object does not exist, whether or not the store reports a conflict.
         succeeds(() -> store.deleteIf("a", tag));
         assertThat(store.get("a", MAX_BYTES)).isNull();
         store.putIf("a", bytes("3"), null);
@@ -469,7 +469,7 @@ abstract class ObjectStoreContract {
         assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** What each of some writers does. */
+    /** The task of each writer. */
     interface Writing {
         Callable<Boolean> of(int writer);
     }

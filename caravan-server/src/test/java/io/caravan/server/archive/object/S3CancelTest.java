@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** What becomes of calls that are given up half-way, by what the SDK's client gets to see. */
+/** Aborted calls as the client of the AWS SDK sees them. */
 class S3CancelTest {
     private static final int PART_BYTES = 100_000;
     private static final int PERMITS = 4;
@@ -36,7 +36,7 @@ class S3CancelTest {
     private final S3Upload upload =
             new S3Upload(calls, "a", new S3Parts(PART_BYTES, 1_000, PART_BYTES, 1_000), onTheirWay);
 
-    /** Parts are on their way for ever; aborts take a moment. */
+    /** A client whose part uploads never finish and whose aborts take 100 ms. */
     private static final class Client implements S3AsyncClient {
         final List<CompletableFuture<UploadPartResponse>> parts = new ArrayList<>();
         final List<CompletableFuture<AbortMultipartUploadResponse>> aborts = new ArrayList<>();
@@ -75,7 +75,7 @@ class S3CancelTest {
 
     private void write(int parts) {
         try {
-            // What fills the last part does not send it yet.
+            // The byte after the last part causes the upload of that part.
             upload.write(new byte[parts * PART_BYTES + 1]);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

@@ -18,9 +18,9 @@ import software.amazon.awssdk.services.s3.model.BucketAlreadyExistsException;
 import software.amazon.awssdk.services.s3.model.BucketAlreadyOwnedByYouException;
 
 /**
- * The contract on a server that runs somewhere: {@code CARAVAN_TEST_S3_ENDPOINT} names it, and the AWS SDK's own
- * variables the credentials. The bucket, {@code CARAVAN_TEST_S3_BUCKET} or {@value S3Server#BUCKET}, is created when it
- * is missing.
+ * The contract for a running server: {@code CARAVAN_TEST_S3_ENDPOINT} is its URL, and the variables of the AWS SDK
+ * contain the credentials. The bucket, {@code CARAVAN_TEST_S3_BUCKET} or {@value S3Server#BUCKET}, is created if it is
+ * missing.
  */
 @EnabledIfEnvironmentVariable(named = S3EndpointTest.ENDPOINT, matches = ".+")
 class S3EndpointTest extends ObjectStoreContract {

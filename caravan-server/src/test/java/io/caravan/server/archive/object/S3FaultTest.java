@@ -36,7 +36,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** What becomes of calls to a server that fails, in each of many ways. */
+/** Calls to a server that fails in many ways. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Patient
@@ -44,20 +44,20 @@ class S3FaultTest {
     private static final int ATTEMPTS = 3;
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofSeconds(1);
-    /** So long a busy machine may leave a server without a word. */
+    /** The time for which a server on a busy machine may not respond. */
     private static final Duration PATIENT = Duration.ofSeconds(10);
 
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
-    /** Notices soon that nothing comes. */
+    /** Detects soon that no data arrives. */
     private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
-    /** Tries once, and notices soon that it cannot connect. */
+    /** Tries once, and detects soon that no connection is possible. */
     private static final S3Timeouts ONCE = new S3Timeouts(IDLE, PATIENT, PATIENT, 4 << 20, 1);
-    /** Tries once, and soon gives up. */
+    /** Tries once with a short timeout. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
 
-    /** Three parts. */
+    /** The length of an object in three parts. */
     private static final int LARGE_BYTES = 17 << 20;
 
     private static final int MAX_BYTES = 64 << 20;
@@ -150,7 +150,7 @@ class S3FaultTest {
                 .hasMessageContaining("RequestTimeTooSkewed");
     }
 
-    /** A proxy whose server is away answers so. */
+    /** A proxy without a reachable server responds like this. */
     @Test
     void aStatusAloneDoesNotSayThatThereIsNoObject() {
         put("a", bytes("x"));
@@ -236,7 +236,7 @@ class S3FaultTest {
     @Test
     void nobodyListening() throws Exception {
         proxy.close();
-        // The SDK tells of the refusal, or goes on waiting for a connection.
+        // The SDK reports the refused connection or continues to wait for one.
         try (ObjectStore once = open(ONCE)) {
             assertThat(thrown(Kind.UNAVAILABLE, () -> once.get("a", MAX_BYTES)))
                     .hasMessageFindingMatch(
@@ -349,7 +349,9 @@ class S3FaultTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(once.call(0));
     }
 
-    /** Each piece of it moves on, however long the whole takes; only what the system has taken in goes unseen. */
+    /**
+     * The put makes progress with each chunk. Only the bytes in the system's send buffer are not visible as progress.
+     */
     @Test
     void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
         S3Timeouts slow = new S3Timeouts(CONNECT, Duration.ofSeconds(4), PATIENT, 1 << 20, 1);
@@ -421,7 +423,7 @@ class S3FaultTest {
         proxy.pass();
         boolean done = isDone(put);
         byte[] there = store.get("a", MAX_BYTES).content();
-        // Of a put whose last answer was lost nobody knows whether it counts.
+        // A put whose last response was lost may or may not have succeeded.
         assertThat(there).isIn(content(), done ? content() : bytes("old"));
         put("a", content());
         assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(content());
@@ -447,7 +449,7 @@ class S3FaultTest {
         assertThat(text("a")).isEqualTo("old");
     }
 
-    /** The put's own problem is told, and that of ending it beside it. */
+    /** The exception is that of the put, and the failure of the abort is suppressed in it. */
     @Test
     void aLargePutThatCannotBeForgottenEitherTellsBoth() {
         proxy.answer(

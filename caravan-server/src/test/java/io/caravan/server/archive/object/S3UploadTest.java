@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Objects of many parts, as far as their number matters. */
+/** Uploads of objects with many parts. */
 @Patient
 class S3UploadTest {
     private static final int MEBIBYTE = 1 << 20;
-    /** Room for two small parts and one large one. */
+    /** Limits of two small parts and one large one. */
     private static final S3Parts FEW = new S3Parts(5 * MEBIBYTE, 2, 10 * MEBIBYTE, 3);
 
     private static final int ROOM = 20 * MEBIBYTE;

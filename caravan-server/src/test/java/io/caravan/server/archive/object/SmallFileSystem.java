@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A file system of a few MiB in memory. Where none may be mounted, the test that asks for one is skipped. */
+/** An in-memory file system of a few MiB. If it cannot be mounted, the test is skipped. */
 final class SmallFileSystem implements AutoCloseable {
     private final Path directory;
 

@@ -3,7 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.testing.simulator.SourceEdit;
 import java.util.List;
 
-/** Ways to break how documents are archived and pruned, one promise each: small edits of the product's source. */
+/** Edits of the source code that each break one guarantee of archiving or pruning. */
 enum ArchiveSabotage {
     THE_MANIFEST_BEFORE_THE_SNAPSHOT(
             edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", """

@@ -15,19 +15,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The scenarios catch every sabotage, so that their silence means something; prints with which seed. Most of it runs in
- * the profile {@code thorough} only.
+ * The crash scenarios, which must detect every sabotage. The test prints the seed that does. Most of it runs only in
+ * the profile {@code thorough}.
  */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;
-    /** Seeds that have caught what takes many from 1 on. */
+    /** The first seeds for sabotages that need many seeds from 1 on. */
     private static final Map<ArchiveSabotage, Long> FIRST_SEEDS =
             Map.of(ArchiveSabotage.NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD, 33L);
 
     @TempDir
     private Path folder;
 
-    /** One that takes few seeds. */
+    /** This sabotage needs few seeds. */
     @Test
     void aMarkBeforeTheManifestIsCaught() throws ReflectiveOperationException, IOException {
         assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);

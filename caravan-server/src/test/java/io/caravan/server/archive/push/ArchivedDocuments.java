@@ -28,7 +28,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Documents in memory and their archive, in memory unless the test has another place for it. */
+/** In-memory documents with an archive, which is in memory unless the test has another location for it. */
 final class ArchivedDocuments implements AutoCloseable {
     static final Duration SOON = Duration.ofMillis(200);
     static final Duration NEVER = Duration.ofHours(10);
@@ -37,9 +37,9 @@ final class ArchivedDocuments implements AutoCloseable {
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
-    /** An archive is handed over without waiting. */
+    /** A clock with which a change of the owner takes no real time. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
-    /** How long a document that failed waits at most until it is tried again. */
+    /** The maximum delay before the archiver retries a document that failed. */
     Duration longestPutOff = Duration.ofSeconds(5);
 
     private @Nullable Archiver archiver;
@@ -62,7 +62,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
-    /** Archives to memory, whoever has archived there and whatever was there. */
+    /** Takes ownership of the archive in memory, whatever its content and owner. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));
@@ -88,14 +88,14 @@ final class ArchivedDocuments implements AutoCloseable {
         return archiver;
     }
 
-    /** Ends and starts as a server that stops does, or is killed: the next one is another process to the archive. */
+    /** Restarts as after a shutdown or a kill. The next server is another process for the archive. */
     void restart() {
         stop();
         client = objects.client();
         documents = new DocumentService(store, Catalog.open(store, 0));
     }
 
-    /** The next archive is at another place, or was begun anew, and has nothing. */
+    /** Replaces the archive with an empty one. */
     void loseArchive() {
         objects = new MemoryObjects(InstantSource.system());
     }
@@ -127,7 +127,7 @@ final class ArchivedDocuments implements AutoCloseable {
         Waiting.<Boolean>to(outcome -> documents.write(name(name), document -> document.delete(), outcome));
     }
 
-    /** Sets how old a change of a document whose name begins so may get; 0 to leave that to the server. */
+    /** Sets the maximum age of unarchived changes for a name prefix, or the default of the server if 0. */
     void archiveAfter(String prefix, long seconds) {
         set(prefix, SpaceSetting.ARCHIVE_AFTER, seconds);
     }
@@ -152,7 +152,7 @@ final class ArchivedDocuments implements AutoCloseable {
         Eventually.await("archived: " + List.of(names), () -> Stream.of(names).allMatch(this::archived));
     }
 
-    /** What the archive has of a document, or null. */
+    /** Returns the manifest of a document, or null. */
     @Nullable
     Manifest manifest(String name) {
         KeptManifest kept = Archive.open(objects.client()).manifest(name(name));
@@ -163,7 +163,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return Objects.requireNonNull(Objects.requireNonNull(manifest(name)).latest());
     }
 
-    /** The values of the newest generation, as text. */
+    /** Returns the values of the latest generation as text. */
     List<String> values(String name) {
         return Archiving.read(Archive.open(objects.client()), name(name), latest(name));
     }

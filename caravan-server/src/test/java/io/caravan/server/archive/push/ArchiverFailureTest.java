@@ -41,7 +41,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What goes wrong costs lag, and nothing else. */
+/** Failures of the archive, which must only cause lag. */
 @Execution(ExecutionMode.CONCURRENT)
 class ArchiverFailureTest {
     private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REFUSED;
@@ -141,7 +141,10 @@ class ArchiverFailureTest {
         }
     }
 
-    /** All its uploads fail as those to a place that is down do; only the others tell that it is not. */
+    /**
+     * The uploads of this document fail as if the archive were unavailable. Only the uploads of the others show that it
+     * is not.
+     */
     @Test
     void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
@@ -151,7 +154,8 @@ class ArchiverFailureTest {
                     (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
             server.push("bad", "1");
             Archiver archiver = server.archive(NEVER);
-            // Were it the last of all, no other would succeed after it, and finishing would take all of its time.
+            // If this document were the last one, no other upload would succeed after it, and {@code finish} would use
+            // all its time.
             Eventually.await("it fails", () -> archiver.status().failures().get("unavailable") >= 1);
             for (int i = 0; i < 50; i++) {
                 server.push("document-" + i, "value");
@@ -182,7 +186,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** A process that dies at any call leaves what the next one makes good. */
+    /** The next process must repair the state after a crash at any call. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,
@@ -240,7 +244,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** Refuses marks as a store without space does, while it is told to. */
+    /** A store that rejects archive marks while it is full. */
     private static final class FullStore extends ForwardingListStore {
         private final AtomicInteger refused = new AtomicInteger();
         private volatile boolean full;
@@ -315,7 +319,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** Takes no snapshots while it is full. */
+    /** An object store that rejects snapshots while it is full. */
     private static final class FullPlace extends ForwardingObjectStore {
         private final AtomicBoolean full;
 
@@ -333,7 +337,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** It would never be done. */
+    /** The archiving would never succeed. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closingGivesUpWhatIsUnderWay() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An archive in a bucket whose server is down, slow, or errs: appends go on, and the archive catches up. */
+/** An archive in a bucket whose server is down, slow, or failing: appends continue, and the archive catches up. */
 class ArchiverS3Test {
     private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";
     private static final Duration AFTER = Duration.ofSeconds(1);
@@ -84,12 +84,15 @@ class ArchiverS3Test {
         }
     }
 
-    /** Appends while the archive has trouble, until it is seen, and then waits until it is over. */
+    /**
+     * Appends during a fault of the archive until the status reports it, and then waits until the archive has caught
+     * up.
+     */
     private void survives(Runnable trouble, String kind) {
         append(DOCUMENTS);
         awaitAll();
         trouble.run();
-        // They do not wait for the archive, whose trouble lasts until they are through.
+        // The appends do not wait for the archive. The fault lasts until after them.
         append(APPENDS);
         Eventually.await(
                 "the trouble is told",

@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** What is archived, when, and what of it survives a restart. */
+/** The archiver: its schedule, its uploads, and its state after a restart. */
 class ArchiverTest {
     @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
@@ -300,7 +300,7 @@ class ArchiverTest {
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
     }
 
-    /** What it uploaded then, the one before could make it drop. */
+    /** The previous owner could still prune a snapshot that was uploaded during this time. */
     @Test
     void nothingIsUploadedUntilTheArchiveHasBeenHandedOver() throws Exception {
         server.push("a", "1");
@@ -359,7 +359,7 @@ class ArchiverTest {
         assertThat(server.latest("a").number()).isEqualTo(4);
     }
 
-    /** Its thread is the only one that claims, and nobody would see it end. */
+    /** This thread is the only one that claims the archive, and its end would be unnoticed. */
     @Test
     void anErrorDoesNotEndTheOwnersThread() {
         AtomicBoolean first = new AtomicBoolean(true);
@@ -382,7 +382,7 @@ class ArchiverTest {
         server.awaitArchived("a");
     }
 
-    /** As the server of a lost host is that comes back. */
+    /** The server returns after its host was lost and replaced. */
     @Test
     void whoeverWasSucceededWhileItWasAwayTakesNothingBack() {
         server.push("a", "1");

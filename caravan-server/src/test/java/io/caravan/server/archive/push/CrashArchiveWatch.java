@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Watches how an archive changes from one step to the next: only pruning removes, and nothing goes back. */
+/** A check of the changes of an archive between steps: only pruning removes objects, and no number decreases. */
 final class CrashArchiveWatch {
     private final MemoryObjects objects;
     private Set<String> keys = Set.of();
@@ -22,9 +22,9 @@ final class CrashArchiveWatch {
     }
 
     /**
-     * Compares with the last look.
+     * Compares the archive with its state at the previous call.
      *
-     * @param pruning whether something may be gone
+     * @param pruning whether objects may have been removed
      */
     void look(boolean pruning) {
         List<String> now = objects.keys("");

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** What must hold after a crash, whatever it left: of the archive alone, and of the host that starts again. */
+/** The checks after a crash, for the archive alone and for the host that restarts. */
 final class CrashCheck {
     private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
 
@@ -62,7 +62,7 @@ final class CrashCheck {
         return new CrashHost(disk, image.objects().client(), () -> LATER, random::nextLong);
     }
 
-    /** What the archive holds; all of it is read. */
+    /** Verifies the entire archive and returns its documents. */
     private Map<String, CrashState> sound() {
         Archive archive = Archive.open(image.objects().client());
         List<String> faults = new ArrayList<>();

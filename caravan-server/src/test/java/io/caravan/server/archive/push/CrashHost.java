@@ -36,11 +36,11 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/** A server without its threads and sockets: documents on a disk that can crash, and an archive that it owns. */
+/** A server without threads and sockets: documents on a disk that can crash, and an archive that the server owns. */
 final class CrashHost implements AutoCloseable {
     private static final int KIB = 1024;
     private static final int MAX_VALUE_BYTES = 16 * KIB;
-    /** One that leaves everything but the newest to be pruned. */
+    /** A policy that prunes all generations except the newest. */
     private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
 
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
@@ -57,7 +57,7 @@ final class CrashHost implements AutoCloseable {
     private final Archive archive;
     private final DocumentPush push;
 
-    /** Starts a server on a disk and has it take the archive over. */
+    /** Starts a server on a disk, and takes ownership of the archive. */
     CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
         this.clock = clock;
         store = open(disk);
@@ -79,9 +79,10 @@ final class CrashHost implements AutoCloseable {
     }
 
     /**
-     * Archives what has changed; deletions once more in the end, as what was to be archived may have been deleted meanwhile.
+     * Archives all changes. It archives deletions again at the end, because documents may have been deleted during the
+     * pass.
      *
-     * @return whether all of it could be
+     * @return whether everything was archived
      */
     boolean pass() {
         boolean before = passDeletions();
@@ -118,18 +119,18 @@ final class CrashHost implements AutoCloseable {
         }
     }
 
-    /** Prunes all that may be. Returns whether all could be. */
+    /** Prunes as much as the policy allows, and returns whether that succeeded completely. */
     boolean prune() {
         return succeeds(() -> assertThat(prune(archive(), clock.millis())).isEmpty());
     }
 
-    /** Prunes all of an archive that may be; returns what could not be. */
+    /** Prunes as much of an archive as the policy allows, and returns the problems. */
     static List<String> prune(Archive archive, long nowMillis) {
         List<String> problems = new ArrayList<>();
         PruneListener listener = new PruneListener() {
             @Override
             public void removed(Removal removal) {
-                // What is left is checked, not what is told.
+                // The test checks the remaining objects, not the reports.
             }
 
             @Override
@@ -159,17 +160,17 @@ final class CrashHost implements AutoCloseable {
         change(name, EditedDocument::delete);
     }
 
-    /** Returns when the change is durable. */
+    /** Makes a write and waits until it is durable. */
     private <T> void change(String name, Function<EditedDocument, T> change) {
         Waiting.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
-    /** All documents. */
+    /** Returns all documents. */
     Map<String, CrashState> contents() {
         return contents(documents);
     }
 
-    /** All documents of a store. */
+    /** Returns all documents of a store. */
     static Map<String, CrashState> contents(DocumentService documents) {
         Map<String, CrashState> contents = new TreeMap<>();
         for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {

@@ -4,11 +4,11 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.testing.CrashStorage;
 
 /**
- * What is left when the host dies at some step.
+ * The state after a crash of the host at some step.
  *
- * @param disk what a power cut left
+ * @param disk the state of the disk after a power failure
  * @param objects the archive
- * @param model what clients know
- * @param step what was just about to be done
+ * @param model the states that clients know
+ * @param step the step before which the host crashed
  */
 record CrashImage(CrashStorage disk, MemoryObjects objects, CrashModel model, String step) {}

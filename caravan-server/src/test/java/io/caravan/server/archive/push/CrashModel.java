@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What each document has been since the archive had it for certain, with what it was then as the first; null is none. */
+/**
+ * The states of each document from the last one that is certainly archived on. Null means that the document is absent.
+ */
 final class CrashModel {
     private final Map<String, List<@Nullable CrashState>> histories = new LinkedHashMap<>();
 
@@ -23,31 +25,31 @@ final class CrashModel {
         return new CrashModel(this);
     }
 
-    /** What the document is. */
+    /** Returns the current state of the document. */
     @Nullable
     CrashState last(String name) {
         List<@Nullable CrashState> history = history(name);
         return history.get(history.size() - 1);
     }
 
-    /** Enters what the document becomes, before it does. */
+    /** Records the next state of a document before the change. */
     void becomes(String name, @Nullable CrashState state) {
         history(name).add(state);
     }
 
-    /** Whether it has been so. */
+    /** Whether the document has had this state. */
     boolean wasSo(String name, @Nullable CrashState state) {
         return histories.containsKey(name) && history(name).contains(state);
     }
 
-    /** How long each history is. */
+    /** Returns the length of each history. */
     Map<String, Integer> lengths() {
         Map<String, Integer> lengths = new LinkedHashMap<>();
         histories.forEach((name, history) -> lengths.put(name, history.size()));
         return lengths;
     }
 
-    /** The archive has for certain what was so when histories were that long. */
+    /** Removes the states before the ones that are certainly archived, which were the last ones at these lengths. */
     void archived(Map<String, Integer> lengths) {
         lengths.forEach((name, length) -> history(name).subList(0, length - 1).clear());
     }

@@ -25,11 +25,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What is in an archive, read from it and restored from it. */
+/** The documents of an archive, read or restored from it. */
 final class CrashRestore {
     private CrashRestore() {}
 
-    /** What the archive's manifests and snapshots say. */
+    /** Returns the documents in the manifests and snapshots of the archive. */
     static Map<String, CrashState> archived(Archive archive) {
         Map<String, CrashState> contents = new TreeMap<>();
         archive.manifests("", key -> {
@@ -53,12 +53,12 @@ final class CrashRestore {
         return new CrashState(generation.firstSequence(), values);
     }
 
-    /** What a fresh store holds to which all was restored. */
+    /** Returns the documents of a new store after a restore. */
     static Map<String, CrashState> restored(MemoryObjects objects) throws IOException {
         return restored(objects.client(), new CrashStorage(1));
     }
 
-    /** What a store holds to which all was restored that it lacked. */
+    /** Returns the documents of a store after a restore of all missing documents. */
     static Map<String, CrashState> restored(ObjectStore objects, CrashStorage disk) throws IOException {
         Archive archive = Archive.open(objects);
         List<RestoreFault> faults = new ArrayList<>();
@@ -76,7 +76,7 @@ final class CrashRestore {
         return new RestoreListener() {
             @Override
             public void restored(Restored restored) {
-                // What is there afterwards is checked, not what is told.
+                // The test checks the restored documents, not the reports.
             }
 
             @Override

@@ -20,9 +20,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a host that archives and prunes, as a seed has it: documents change between the passes and, between any
- * two calls of a pass, meanwhile; another process prunes; calls fail; the host loses its power and starts again. At
- * each call of the object store, and at some of the disk, it is told what a crash would leave just then.
+ * The life of a host that archives and prunes, determined by a seed. Documents change between passes and between any
+ * two calls of a pass, another process prunes, calls fail, and the host loses power and restarts.
+ *
+ * <p>The scenario checks the state after a crash at each call of the object store and at some calls of the disk.
  */
 final class CrashScenario {
     private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));
@@ -38,7 +39,7 @@ final class CrashScenario {
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
-    /** Held while a document changes, so that the store's changes have the order of the model's. */
+    /** A lock that is held during a change of a document, so that the store and the model change in the same order. */
     private final Object changing = new Object();
 
     private CrashStorage disk;
@@ -58,9 +59,9 @@ final class CrashScenario {
     }
 
     /**
-     * Runs it, and checks every image that there is of it.
+     * Runs the scenario and checks all crash images.
      *
-     * @throws AssertionError saying what does not hold, and after which crash
+     * @throws AssertionError if a check fails; the message names the crash
      */
     void run() throws IOException {
         start();
@@ -105,7 +106,7 @@ final class CrashScenario {
         host = null;
     }
 
-    /** What was answered survives, so the model goes on as it is. */
+    /** Acknowledged writes survive, so the model stays unchanged. */
     private void restart() throws IOException {
         CrashStorage left = disk.powerCut(cuts);
         stop();
@@ -120,7 +121,7 @@ final class CrashScenario {
         }
     }
 
-    /** Without faults: a prune that has failed leaves threads behind that go on for a while. */
+    /** Prunes without faults, because a failed prune leaves threads running for a while. */
     private void prune() {
         faulty = false;
         watch(false);
@@ -131,21 +132,23 @@ final class CrashScenario {
         checkImages();
     }
 
-    /** By another process, in the midst of what the server does. */
+    /** Prunes as another process while the server is active. */
     private void pruneBeside() {
         watch(false);
         CrashHost.prune(Archive.open(objects.client()), now.toEpochMilli());
         watch(true);
     }
 
-    /** On the store's threads, and the one that makes a host. */
+    /** Runs on the threads of the store and on the thread that starts a host. */
     private synchronized void beforeDiskCall(String call) {
         if (cuts.nextInt(DISK_CALLS_PER_IMAGE) == 0) {
             image(call);
         }
     }
 
-    /** On the threads that archive and prune; a prune lists objects on one while it removes others on another. */
+    /**
+     * Runs on the threads that archive and prune. A prune lists objects on one thread and removes others on another.
+     */
     private ObjectFault beforeObjectCall(ObjectCall call, String key) {
         synchronized (this) {
             watch(pruning);
@@ -159,7 +162,7 @@ final class CrashScenario {
         }
     }
 
-    /** What others do between two calls of the object store, and what becomes of the next one. */
+    /** Makes concurrent changes between two calls of the object store, and decides about a fault of the next call. */
     private ObjectFault meanwhile() {
         if (random.nextInt(4) == 0) {
             change(1);
@@ -199,8 +202,8 @@ final class CrashScenario {
     }
 
     /**
-     * Not on the threads of a prune, which interrupts them. The first failure is kept for later: between two calls the
-     * server would take it for one of its own.
+     * Checks the images, but not on the threads of a prune, which interrupts them. The first failure is kept for later,
+     * because the server would handle it as its own if it were thrown between two calls.
      */
     private void checkImages() {
         for (CrashImage image = images.poll(); image != null; image = images.poll()) {

@@ -3,14 +3,14 @@ package io.caravan.server.archive.push;
 import io.caravan.server.archive.format.ArchiveException;
 import java.io.IOException;
 
-/** Scenarios with what must hold at each of their steps; for tests of this build, and of sabotaged ones. */
+/** The entry point of the crash scenarios for tests of this build and of sabotaged ones. */
 public final class CrashScenarios {
     private CrashScenarios() {}
 
     /**
      * Runs the scenario of a seed.
      *
-     * @throws AssertionError saying what does not hold, and after which crash
+     * @throws AssertionError if a check fails; the message names the crash
      */
     public static void check(long seed) throws IOException {
         try {

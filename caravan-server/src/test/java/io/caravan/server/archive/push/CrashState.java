@@ -3,9 +3,9 @@ package io.caravan.server.archive.push;
 import java.util.List;
 
 /**
- * A document of one moment.
+ * The state of a document.
  *
- * @param firstSequence of its first value
+ * @param firstSequence the sequence of the first value
  */
 record CrashState(long firstSequence, List<String> values) {
     CrashState {

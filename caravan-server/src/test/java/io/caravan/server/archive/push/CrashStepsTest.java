@@ -20,7 +20,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A host may die at any step of archiving, pruning and restoring. */
+/** Crashes of a host at the steps of archiving, pruning, and restoring. */
 @Tag("rounds")
 class CrashStepsTest {
     private static final int SEEDS = Rounds.of(1, 5);
@@ -36,7 +36,7 @@ class CrashStepsTest {
         Seeds.forEach(SEEDS, CrashStepsTest::restore);
     }
 
-    /** Restores, and goes on with what each crash would leave. */
+    /** Restores an archive, and then continues from the disk state of each possible crash. */
     private static void restore(long seed) throws IOException {
         MemoryObjects objects = archive(seed);
         Map<String, CrashState> archived = CrashRestore.archived(Archive.open(objects.client()));
@@ -68,7 +68,7 @@ class CrashStepsTest {
         }
     }
 
-    /** What anybody sees of a store whose restore was ended: whole documents, as they were archived. */
+    /** Returns the visible documents of a store after an interrupted restore, which must be complete. */
     private static Map<String, CrashState> left(CrashStorage image) throws IOException {
         try (ListStore store = CrashHost.open(image);
                 DocumentService documents = CrashHost.documents(store)) {
@@ -76,7 +76,7 @@ class CrashStepsTest {
         }
     }
 
-    /** An archive of some small documents and one that is restored in parts. */
+    /** Creates an archive with some small documents and a large one that is restored in parts. */
     private static MemoryObjects archive(long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         MemoryObjects objects = new MemoryObjects(Instant::now);

@@ -63,7 +63,7 @@ class DeletionPushTest {
         assertThat(server.values("a")).containsExactly("new");
     }
 
-    /** As one that was restored from a generation that is not the latest. */
+    /** The document is like one that was restored from an older generation. */
     @Test
     void aDocumentThatWasNotArchivedTakesTheOneBeforeItAlong() {
         server.push("a", "1");

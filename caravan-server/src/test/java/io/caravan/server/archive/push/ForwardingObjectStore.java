@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Passes everything on, for tests to change some of it. */
+/** An object store that forwards all calls. Tests override some of them. */
 class ForwardingObjectStore implements ObjectStore {
     private final ObjectStore store;
 

@@ -75,7 +75,7 @@ class JobQueueTest {
         assertThat(first).isNotDone();
     }
 
-    /** A run that is under way may have begun before what the request is about. */
+    /** A running job may have started before the change that the request is about. */
     @Test
     void aRequestForANameInHandIsAnsweredByARunThatBeginsAfterIt() throws Exception {
         queue.open();
@@ -95,7 +95,7 @@ class JobQueueTest {
         assertThat(second).isCompletedWithValue(archived);
     }
 
-    /** It is in several queues then, and must not be given out again. */
+    /** The job is then in several queues and must not be handed out twice. */
     @Test
     void whatWasRequestedWhileItWaitedIsGivenOutOnce() throws Exception {
         queue.open();
@@ -167,7 +167,7 @@ class JobQueueTest {
         assertThat(queue.take()).isSameAs(first);
     }
 
-    /** It becomes due between the look for it and the wait for it. */
+    /** The job becomes due between the check and the wait for it. */
     @Test
     @Timeout(20)
     void whatIsPutOffIsGivenOutThoughTimeGoesOn() throws Exception {

@@ -26,7 +26,7 @@ class LargeDocumentTest {
     private static final int VALUES = 64;
     private static final long ROOM_BYTES = 8 << 20;
 
-    /** Drops snapshots, which would be the most of what is measured. */
+    /** An object store that discards snapshots, which would otherwise dominate the measured memory. */
     private static final class Sink extends ForwardingObjectStore {
         private final AtomicLong bytes = new AtomicLong();
 
@@ -55,8 +55,8 @@ class LargeDocumentTest {
     }
 
     /**
-     * The store is on disk: one in memory would add its own files to the measured memory. Its values are in the heap,
-     * where they are read in place; each value in the log would be copied.
+     * The store is on disk, because an in-memory store would add its files to the measured memory. Its values are in
+     * the heap, where readers use them in place. Values in the log would be copied.
      */
     @Test
     void itIsArchivedInTheMemoryOfASmallOne(@TempDir Path directory) throws Exception {

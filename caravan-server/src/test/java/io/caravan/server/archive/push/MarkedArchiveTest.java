@@ -7,9 +7,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a store remembers of its claims. */
+/** The records of a store about its claims of an archive. */
 class MarkedArchiveTest {
-    /** Otherwise a store that another has succeeded takes the archive for a new one, and takes it back. */
+    /** Otherwise a store that another owner has replaced would consider the archive a new one and take it back. */
     @ParameterizedTest
     @CsvSource({
         "s3://bucket/prefix, s3://bucket/prefix/",

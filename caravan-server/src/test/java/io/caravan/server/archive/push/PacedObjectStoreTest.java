@@ -34,7 +34,7 @@ class PacedObjectStoreTest {
     @Test
     void bytesTakeTheirTime() throws Exception {
         PacedObjectStore paced = paced(BYTES_PER_SECOND);
-        // A tenth of a second is credit, and the last one's bytes are the next one's wait.
+        // The first 0.1 s is credit, and the bytes of the last call delay only the next one.
         assertThat(taking(paced, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
     }
 
@@ -56,7 +56,7 @@ class PacedObjectStoreTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(650));
     }
 
-    /** At any bound they would take hours. */
+    /** With any limit, this would take hours. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void withoutABoundNobodyWaits() throws Exception {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** What the settings of a document's space have to do with when it is archived, and what stays of it. */
+/** The effects of space settings on the archiving and pruning of documents. */
 class SpaceArchiveTest {
     private static final long TEN_HOURS = NEVER.toSeconds();
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -29,14 +29,14 @@ class SpaceArchiveTest {
         archiver.archiveNow(ArchivedDocuments.name(name)).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Starts to archive, and awaits the first round, in which nothing may wait. */
+    /** Starts the archiver and waits for its first round, which archives all documents. */
     private Archiver archiveAll(Duration after) {
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(PATIENCE)).as("everything is archived").isTrue();
         return archiver;
     }
 
-    /** Awaits some rounds through all documents, each of which archives a document of no space. */
+    /** Waits for three rounds over all documents, each of which archives a document without a space. */
     private void awaitRounds() {
         for (int round = 1; round <= 3; round++) {
             server.push("other", String.valueOf(round));
@@ -105,7 +105,7 @@ class SpaceArchiveTest {
         server.awaitArchived("later/a");
     }
 
-    /** What was left to the next of the short rounds must not wait for the first long one. */
+    /** Changes that were left for the next short round must not wait for the first long one. */
     @Test
     void whatWaitsInShortRoundsIsArchivedWhenTheyGetLong() {
         server.archiveAfter("soon/", 1);
@@ -200,7 +200,7 @@ class SpaceArchiveTest {
         server.push("later/a", "1");
         server.archive(SOON);
         server.awaitArchived("later/a");
-        // The marks are known to be about this archive by then, and are believed by the next server.
+        // After these rounds, the archiver has verified the marks for this archive, so the next server trusts them.
         awaitRounds();
         server.restart();
         server.push("later/a", "2");

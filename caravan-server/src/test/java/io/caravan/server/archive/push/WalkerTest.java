@@ -14,7 +14,7 @@ class WalkerTest {
             1, new BackOff(System::nanoTime, () -> 0), System::nanoTime, () -> new IllegalStateException("closed"));
     private final Survey survey = new Survey(Walker.SLOTS, 0);
 
-    /** Hands the queue's jobs back as done, though the documents stay as they are. */
+    /** Completes the jobs of the queue without archiving the documents. */
     private void work() {
         try {
             for (Job job = queue.take(); job != null; job = queue.take()) {

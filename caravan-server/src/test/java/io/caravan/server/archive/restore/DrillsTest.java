@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Drills tell what could not be restored, and leave nothing behind. */
+/** Restore drills, which report documents that could not be restored and leave nothing behind. */
 @Execution(ExecutionMode.CONCURRENT)
 class DrillsTest {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Documents that only the archive has are there when somebody asks for them. */
+/** Archived documents that a server restores when a client uses them. */
 class HydrationTest {
     private static final int ASKERS = 1_000;
     private static final int MAX_READS = 2;
@@ -51,7 +51,7 @@ class HydrationTest {
         here.close();
     }
 
-    /** Has whoever opens a snapshot wait until the latch is open. */
+    /** Makes opens of snapshots wait until the returned latch is open. */
     private CountDownLatch holdSnapshots() {
         CountDownLatch latch = new CountDownLatch(1);
         archive.client.faults((number, call, key) -> {
@@ -175,7 +175,7 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    /** The archive refuses, or it is gone as a disk is that was unmounted. */
+    /** The archive rejects requests, or it is missing like a disk that was unmounted. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

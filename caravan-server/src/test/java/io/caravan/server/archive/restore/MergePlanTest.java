@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** One test a row of the rules. */
+/** The rules for restores, with one test for each row. */
 class MergePlanTest {
     private static final boolean CHOSEN = true;
     private static final boolean DELETED = true;

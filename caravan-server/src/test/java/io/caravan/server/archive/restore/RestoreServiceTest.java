@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Single documents are restored into a store that has others, and perhaps them. */
+/** Restores of single documents into a store that has other documents and may have the same ones. */
 class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 
@@ -258,7 +258,7 @@ class RestoreServiceTest {
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
     }
 
-    /** Does something just before the n-th time that an object is opened. */
+    /** Runs an action just before the nth open of an object. */
     private void atOpening(int n, Runnable action) {
         AtomicInteger opened = new AtomicInteger();
         archive.client.faults((number, call, key) -> {
@@ -269,7 +269,7 @@ class RestoreServiceTest {
         });
     }
 
-    /** The snapshot is opened twice by a merge: between the two somebody appends. */
+    /** A merge opens the snapshot twice, and a client appends in between. */
     @Test
     void whoAppendsMeanwhileIsNeverOverwrittenNorDoubled() {
         archive.put("a", 7, 0, 10);
@@ -310,7 +310,7 @@ class RestoreServiceTest {
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
     }
 
-    /** The deletion reaches the archive after the manifest was read and before the document is made. */
+    /** The deletion reaches the archive after the manifest is read and before the document is created. */
     @Test
     void whatIsDeletedWhileItIsRestoredStaysDeleted() {
         archive.put("a", 7, 0, 3);

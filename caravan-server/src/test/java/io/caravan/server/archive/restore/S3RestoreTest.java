@@ -24,7 +24,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A whole store comes back from a bucket and from a folder. */
+/** Restores of an entire store from a bucket and from a directory. */
 class S3RestoreTest {
     private static final int DOCUMENTS = 60;
     private static final int VALUES = 20;

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A whole store comes back from an archive alone. */
+/** Restores of an entire store from its archive. */
 @Execution(ExecutionMode.CONCURRENT)
 class StoreRestoreTest {
     private static final int JOBS = 4;
@@ -166,7 +166,7 @@ class StoreRestoreTest {
         }
     }
 
-    /** The archive answers a random number of calls and then no more, again and again, until all is restored. */
+    /** The archive repeatedly fails after a random number of calls, until everything is restored. */
     @Test
     void aRestoreThatIsEndedGoesOn() {
         fill(60);
@@ -295,7 +295,7 @@ class StoreRestoreTest {
                 .hasMessage("no more room to tell");
     }
 
-    /** A store whose heap takes a mebibyte, and later more. */
+    /** Opens a store with a limited heap. A later call can raise the limit. */
     private ListStore openSmall(int heapMebibytes) {
         int mebibyte = 1024 * 1024;
         return DurableListStore.open(StoreConfig.builder(data())
@@ -394,7 +394,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** When a disk is unmounted, the names that were not listed yet are missing, and no call fails. */
+    /** An unmounted disk hides the names that were not listed yet, and no call fails. */
     @Test
     void aRestoreOfAnArchiveThatWentAwayIsNotComplete() {
         fill(10);

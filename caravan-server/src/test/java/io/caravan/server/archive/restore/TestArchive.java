@@ -24,7 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
-/** An archive that a server has filled, without the server. */
+/** An archive with documents, without a server. */
 final class TestArchive {
     static final UUID STORE = new UUID(1, 2);
     static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-11-21T18:00:00Z"));
@@ -41,12 +41,12 @@ final class TestArchive {
         return objects;
     }
 
-    /** The archive for who restores; what goes wrong with {@link #client} goes wrong with it. */
+    /** Returns the archive for a restore. Faults of {@link #client} apply to it. */
     Archive open() {
         return Archive.open(client);
     }
 
-    /** Archives a document as its next generation; values are {@code <incarnation>:<sequence>}. */
+    /** Archives a document as its next generation, with values of the form {@code <incarnation>:<sequence>}. */
     Generation put(String name, long incarnation, long first, long next) {
         return put(name, incarnation, first, values(incarnation, first, next), Attributes.EMPTY);
     }
@@ -91,7 +91,7 @@ final class TestArchive {
         return put;
     }
 
-    /** Says that the document was deleted. */
+    /** Commits a tombstone for the document. */
     void delete(String name) {
         KeptManifest before = manifest(name);
         Manifest manifest = before.manifest();
@@ -111,7 +111,7 @@ final class TestArchive {
         return owned.manifest(DocumentName.of(name));
     }
 
-    /** Changes a bit in the midst of an object. */
+    /** Changes a bit in the middle of an object. */
     void damage(String key) {
         byte[] content = objects.content(key);
         content[content.length / 2] ^= 1;

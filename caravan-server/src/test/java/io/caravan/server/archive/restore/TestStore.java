@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Documents in memory, with calls that wait and speak text. */
+/** In-memory documents with calls that wait and use strings as values. */
 final class TestStore implements AutoCloseable {
     final ListStore store;
     final DocumentService documents;

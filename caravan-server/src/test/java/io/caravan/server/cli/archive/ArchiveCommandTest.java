@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** A document that is archived by the word of a person. */
+/** The command that archives a document. */
 class ArchiveCommandTest {
     private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
     private final ArchiveConfig archive =
@@ -30,7 +30,7 @@ class ArchiveCommandTest {
     void itIsToldWhatTheArchiveHas() throws IOException {
         try (ServedStore served = new ServedStore(config -> config.withArchive(archive))) {
             run(served, 0, "first 0", "append", "d", "a", "b");
-            // The first walk through all documents may have been quicker: then it is as it was already.
+            // The first walk over all documents may have archived the document before the command.
             run(served, 0, "generation 1, first 0, next 2", "archive", "d");
             run(served, 0, "generation 1, first 0, next 2, as it was already\n", "archive", "d");
             run(

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** The commands over an archive in a folder. */
+/** The commands for an archive in a directory. */
 class ArchiveCommandsTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
 
@@ -80,7 +80,7 @@ class ArchiveCommandsTest {
         return Claims.claim(objects, new UUID(1, 2), "host/1", InstantSource.system());
     }
 
-    /** Two living documents, of four generations and one, and a deleted one. */
+    /** Archives two live documents, with four generations and one, and a deleted document. */
     private void fill() {
         try (ObjectStore objects = FileObjectStore.open(folder)) {
             Archive archive = claim(objects);
@@ -204,7 +204,7 @@ class ArchiveCommandsTest {
         assertThat(out()).isEqualTo(dry.replace("would remove", "removed"));
     }
 
-    /** A server may keep any number, by its options or those of a space, and the command knows neither. */
+    /** A server may keep any number of generations by its options or those of a space, and the command has neither. */
     @Test
     void pruneWithoutOptionsRemovesNoGenerationAndForgetsNothing() throws IOException {
         fill();
@@ -217,7 +217,7 @@ class ArchiveCommandsTest {
         assertThat(files()).isEqualTo(before);
     }
 
-    /** What is not said is as a server has it. */
+    /** Options that are missing have the defaults of a server. */
     @Test
     void pruneKeepsADayEachAsAServerDoes() {
         try (ObjectStore objects = FileObjectStore.open(folder)) {
@@ -232,7 +232,10 @@ class ArchiveCommandsTest {
         assertThat(out().lines().toList()).last().asString().startsWith("removed 9 generations");
     }
 
-    /** Only a list is done when nobody reads on: faults that were not told, and removals not made, are no success. */
+    /**
+     * Only a list is complete when no reader is left. If faults were not printed or removals not made, the command
+     * fails.
+     */
     @Test
     void aClosedOutputEndsVerifyAndPruneWithAFailure() throws IOException {
         fill();

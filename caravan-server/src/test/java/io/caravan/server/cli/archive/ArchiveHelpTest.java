@@ -20,7 +20,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What the help and the document say of the archive's commands is what there is. */
+/** The help and the document about the archive commands, compared with the commands that exist. */
 class ArchiveHelpTest {
     static final List<String> COMMANDS = List.of("ls", "verify", "prune");
 
@@ -41,7 +41,7 @@ class ArchiveHelpTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Options that all of the commands have. */
+    /** Returns the options that all of these commands have. */
     private static Set<String> common() {
         Set<String> common = options("ls");
         COMMANDS.forEach(name -> common.retainAll(options(name)));
@@ -74,7 +74,7 @@ class ArchiveHelpTest {
         assertThat(help).contains("Usage: archive " + name, "Exit codes:", "Examples:", "CARAVAN_ARCHIVE");
     }
 
-    /** The document has a section for each command, with exactly the options that are the command's own. */
+    /** The document needs a section for each command, with exactly the options of that command. */
     @Test
     void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md"));

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 
-/** What a server archives, people can have back: by the server, or without it. */
+/** Documents that are restored from an archive, with and without a server. */
 class RestoreCommandTest {
     @TempDir
     private Path directory;
@@ -47,7 +47,7 @@ class RestoreCommandTest {
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
 
-    /** It lists what it has fetched, which is not all. */
+    /** The server lists only the documents that it has fetched from the archive. */
     @Test
     void whatListsOnlySomeOfItsDocumentsIsNotExportedAsAWhole() throws IOException {
         try (ServedStore first = serve(false)) {
@@ -73,7 +73,7 @@ class RestoreCommandTest {
         }
     }
 
-    /** Has the server archive documents now. */
+    /** Archives documents on the server. */
     private static void archive(ServedStore served, String... names) {
         String[] address = served.address().split(":");
         try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
-/** Documents from one server to a file, and from there to another. */
+/** Documents that are exported to a file and imported into another server. */
 @Execution(ExecutionMode.CONCURRENT)
 class ExportImportTest {
     private static final String LONG_VALUE = "long value ".repeat(20_000);
@@ -74,7 +74,7 @@ class ExportImportTest {
         return directory.resolve(file).toString();
     }
 
-    /** A short document whose first values are gone, a long one, an empty one, and one that is no text. */
+    /** Appends a document whose first values are trimmed, a long one, an empty one, and a binary one. */
     private void fill() {
         ok(from, "append", "letters/1", "Dear Ada,", "how are you?", "Yours \u00e4\ud83d\ude00");
         ok(from, "trim", "letters/1", "--to", "1");
@@ -185,7 +185,7 @@ class ExportImportTest {
                 .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
     }
 
-    /** One that comes in parts is beside it until it is whole: a file that is cut off costs nothing. */
+    /** An import in parts replaces a document only when it is complete, so a truncated file does no damage. */
     @Test
     void aDocumentIsReplacedOnlyByOneThatIsWhole() {
         fill();
@@ -206,7 +206,7 @@ class ExportImportTest {
         }
     }
 
-    /** Its space refuses a value, of which a part had come. */
+    /** The space rejects a value after part of the document has been imported. */
     @Test
     void aDocumentStaysWhoseReplacementItsSpaceRefuses() {
         fill();
@@ -217,7 +217,7 @@ class ExportImportTest {
             client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
             fails(3, "max-bytes", importing(to, export, "--existing", "replace"));
             assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
-            // Both are there for a moment, and none of it is counted wrongly afterwards.
+            // Both documents exist for a moment. Afterward, the quota must count only the new one.
             client.sendCommand(space, "SET", "letters/", "max-bytes", "15000000", "quota-bytes", "3000000");
             for (int i = 0; i < 2; i++) {
                 CommandRun replaced = importing(to, export, "--existing", "replace");
@@ -230,7 +230,7 @@ class ExportImportTest {
         }
     }
 
-    /** Cut off or altered anywhere, an export fails; what is whole before that is imported, and nothing else. */
+    /** Truncation or a change anywhere makes an import fail. Only complete documents before that point are imported. */
     @Test
     void everyCutAndEveryAlteredLineIsNoticed() {
         ok(from, "append", "a", "one", "two");

@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Map;
 
-/** An export of one document, as text. */
+/** The export of one document as text. */
 final class ExportText {
     private ExportText() {}
 

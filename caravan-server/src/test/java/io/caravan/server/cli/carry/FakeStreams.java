@@ -17,22 +17,22 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** A server of streams that answers whatever a test wants, byte for byte. Each connection has one answer. */
+/** A Durable Streams server that sends the responses of a test byte for byte, one for each connection. */
 final class FakeStreams implements AutoCloseable {
     private final ServerSocket server;
     private final Function<String, Answer> answers;
     private final ExecutorService threads = Executors.newCachedThreadPool(new DefaultThreadFactory("fake", true));
     private final List<Socket> open = new CopyOnWriteArrayList<>();
-    /** Of all requests the method and the target, and the header Authorization, if it has one. */
+    /** The method and target of each request, and its {@code Authorization} header, if any. */
     final List<String> requests = new CopyOnWriteArrayList<>();
 
     /**
-     * An answer.
+     * A response.
      *
-     * @param hangs whether the connection stays open behind it, instead of being closed
+     * @param hangs whether the connection stays open after it
      */
     record Answer(String bytes, boolean hangs) {
-        /** A body that is as long as it says; headers have their line ends. */
+        /** Returns a response with the correct content length. Each line of {@code headers} ends with CRLF. */
         static Answer of(String headers, String body) {
             return of(200, headers, body);
         }
@@ -41,7 +41,7 @@ final class FakeStreams implements AutoCloseable {
             return cut(status, headers, body, body.length());
         }
 
-        /** A body that says it is so long. */
+        /** Returns a response with this content length. */
         static Answer cut(int status, String headers, String body, int length) {
             return new Answer(head(status, headers, length) + body, false);
         }
@@ -56,7 +56,7 @@ final class FakeStreams implements AutoCloseable {
         }
     }
 
-    /** Answers each request by its method and target. */
+    /** Starts a server whose responses depend on the method and the target. */
     FakeStreams(Function<String, Answer> answers) throws IOException {
         this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         this.answers = answers;
@@ -75,7 +75,7 @@ final class FakeStreams implements AutoCloseable {
                 threads.execute(() -> serve(socket));
             }
         } catch (IOException closed) {
-            // By the test's end.
+            // The test is over.
         }
     }
 
@@ -100,7 +100,7 @@ final class FakeStreams implements AutoCloseable {
                 socket.close();
             }
         } catch (IOException gone) {
-            // The client has had enough.
+            // The client has closed the connection.
         }
     }
 

@@ -37,7 +37,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Copies that go on, and documents that move. */
+/** Continuous copies, and migrations of documents. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -85,7 +85,7 @@ class FollowTest {
         to.close();
     }
 
-    /** A command that runs until it is ended. */
+    /** A command that runs until the test ends it. */
     private final class Run extends Thread {
         private final CommandRun run = CommandRun.with(Map.of(), new byte[0]);
         private final String[] words;
@@ -229,7 +229,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
     }
 
-    /** One of the documents was made after the backup, and one has grown. */
+    /** One of the documents was created after the backup, and one has grown. */
     @ParameterizedTest
     @ValueSource(strings = {"refuse", "replace"})
     void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
@@ -271,7 +271,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
     }
 
-    /** A beginning of the document is gone on with; anything else is refused, skipped or replaced. */
+    /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
     @Test
     void whatIsThereAlreadyIsGoneOnWith() throws Exception {
         here.rpush("a", "1", "2");
@@ -334,7 +334,7 @@ class FollowTest {
         assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
     }
 
-    /** Where the document would be deleted once it is found to be the same as itself. */
+    /** Otherwise the move would delete the document after it found that both copies are equal. */
     @Test
     void aDocumentIsNotMovedToWhereItIs() {
         here.rpush("a", "1");
@@ -358,7 +358,7 @@ class FollowTest {
         assertThat(there.keys("*")).isEmpty();
     }
 
-    /** As soon as it is there, clients that still ask there would change it. */
+    /** Clients that still use that server could write to the document as soon as it exists there. */
     @Test
     void whatComesBackIsNotThereBeforeItsFence() throws Exception {
         here.rpush("a", "1", "2");
@@ -376,7 +376,7 @@ class FollowTest {
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
-    /** What a client is told that asks the first server for a document. */
+    /** Returns the reply of the first server to a client that reads the document. */
     private String found(String name) {
         try (Jedis client = from.jedis()) {
             return "it has " + client.llen(name);
@@ -385,7 +385,7 @@ class FollowTest {
         }
     }
 
-    /** It was killed behind the fence; clients have found the document at the other server. */
+    /** The move was killed after the fence, and clients have found the document at the other server. */
     @Test
     void aMoveThatEndedBeforeItsLastStepIsGoneOnWith() {
         here.rpush("a", "1", "2");
@@ -398,7 +398,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
-    /** Neither server is reached over RESP, nor are clients sent to it so. */
+    /** The test connects to neither server over RESP, and the redirects contain no RESP address. */
     @Test
     void documentsMoveOverHttp() throws Exception {
         here.rpush("d/a b", "1", "2", "3");
@@ -456,7 +456,7 @@ class FollowTest {
         assertThat(here.keys("*")).containsExactly("other");
     }
 
-    /** None of their values can be compared: there is nothing that says that they are the same document. */
+    /** None of their values can be compared, so nothing shows that they are the same document. */
     @ParameterizedTest
     @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
     void anotherDocumentOfTheNameIsNotTakenForTheSame(int trimmedHere, int trimmedThere) {
@@ -474,7 +474,9 @@ class FollowTest {
         assertThat(here.rpush("a", "d")).isEqualTo(before.size() + 1);
     }
 
-    /** It happens to go on with what the source's first value is: its own first two would be dropped. */
+    /**
+     * The target ends with the first value of the source. If it were continued, its own first two values would be lost.
+     */
     @Test
     void anotherDocumentThatEndsAsThisOneBeginsIsNotTakenForItsBeginning() {
         here.rpush("a", "1", "2", "same", "4");
@@ -485,7 +487,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("x", "y", "same");
     }
 
-    /** It was copied before; what the copy has lacks nothing but what was trimmed since. */
+    /** The copy lacks only values that have been trimmed since. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 5})
     void aCopyOfADocumentThatWasTrimmedSinceIsGoneOnWith(long trimmed) {
@@ -500,7 +502,7 @@ class FollowTest {
         assertThat(to.exported()).isEqualTo(before);
     }
 
-    /** What the other server refuses stays, and may be changed. */
+    /** A document that the other server rejects stays, and clients may write to it. */
     @Test
     void aDocumentThatCannotBeMovedIsAsItWas() {
         here.rpush("a", "1", "2", "3");
@@ -534,7 +536,7 @@ class FollowTest {
         }
     }
 
-    /** What came of a document in parts to a server that ended, or from a run that did. */
+    /** A server or a run that ended has left part of the document. */
     @Test
     void aPartThatAnotherRunHasLeftIsNoHindrance() {
         for (int i = 0; i < 40; i++) {

@@ -6,14 +6,14 @@ import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A place where documents may be: a server that can be killed, and is then started again at the same address. */
+/** A server for documents that can be killed and restarted at the same address. */
 final class Home implements AutoCloseable {
     private final ServerProcess server;
 
     /**
-     * Starts the server on an empty directory.
+     * Starts the server in an empty directory.
      *
-     * @param options of {@code serve}
+     * @param options the options of {@code serve}
      */
     Home(Path data, String... options) throws IOException {
         this.server = ServerJvm.start(data, options);
@@ -27,14 +27,14 @@ final class Home implements AutoCloseable {
         return new RespClient(server.awaitAddress());
     }
 
-    /** Calls one command over a connection of its own. */
+    /** Sends one command over a separate connection. */
     String call(String... command) throws IOException {
         try (RespClient client = connect()) {
             return client.call(command);
         }
     }
 
-    /** {@code kill -9}. */
+    /** Sends SIGKILL to the server. */
     void kill() throws IOException {
         server.kill();
     }

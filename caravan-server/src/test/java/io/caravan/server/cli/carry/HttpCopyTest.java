@@ -27,7 +27,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
-/** Documents copied to a server of which only HTTP is used. */
+/** Copies of documents between servers over HTTP only. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -74,7 +74,7 @@ class HttpCopyTest {
                 .isBetween(200, 299);
     }
 
-    /** Short ones, a long one, the greatest value, one that was trimmed, bytes that are no text, and all attributes. */
+    /** Appends short, long, trimmed, and binary documents, a value of the maximum length, and all attributes. */
     private void fill() throws Exception {
         try (Jedis client = from.jedis()) {
             for (int i = 0; i < 300; i++) {
@@ -120,7 +120,7 @@ class HttpCopyTest {
         assertThat(again.exitCode()).isZero();
     }
 
-    /** Clients, proxies and the protocol take these paths for others. */
+    /** Clients, proxies, and the protocol interpret these paths as other paths. */
     @Test
     void aDocumentWhosePlainPathIsAnotherKeepsItsName() throws Exception {
         List<String> names = List.of("rooms/../payroll", "payroll", ".", "..", "a//b", "__ds/x", "__name/x");
@@ -158,7 +158,7 @@ class HttpCopyTest {
         }
     }
 
-    /** What a copy left that was killed within a long document: a part, which nobody sees. */
+    /** A killed copy left part of a long document, which is not visible to clients. */
     @Test
     void aCopyThatWasEndedGoesOn() throws Exception {
         fill();
@@ -176,7 +176,7 @@ class HttpCopyTest {
         assertThat(to.exported()).isEqualTo(from.exported());
     }
 
-    /** It is longer than a part, so some of it is there when it is refused. */
+    /** The document is longer than one part, so the server has already received some of it when it rejects the rest. */
     @Test
     void aDocumentThatItsSpaceRefusesIsToldAndTheOthersCome() throws Exception {
         fill();

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A document's way through everything that may keep it, at a thousand appends a second, with a {@code kill -9} in each
- * step: in memory, forced, at another server, in an archive whose host is lost, and back at the first.
+ * A document on its way through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step: in
+ * memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class JourneyIT {
@@ -57,7 +57,7 @@ class JourneyIT {
         });
     }
 
-    /** One document's. */
+    /** The journey of one document. */
     private record Journey(Random random, Path folder, String archive, Home first, Home second, NumberedWriter writer) {
 
         void run() throws IOException, InterruptedException {
@@ -65,7 +65,7 @@ class JourneyIT {
             forced();
             move(first, second, Step.values());
             archivedAndLost();
-            // All of it is brought behind the fence: there is nothing to continue.
+            // All values are copied after the fence, so there is no {@code CONTINUE} step.
             move(second, first, Step.FENCE, Step.REDIRECT);
             more("at the end");
             writer.close();
@@ -78,7 +78,7 @@ class JourneyIT {
             assertThat(first.call("CARAVAN.INFO", NAME)).contains("$first, :0, ");
         }
 
-        /** A crash may take the last appends, but none before one that it leaves. */
+        /** A crash may lose the last appends, but no append before one that survives. */
         private void inMemory() throws IOException, InterruptedException {
             writer.mayLoseFrom(0);
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "memory"))
@@ -94,7 +94,7 @@ class JourneyIT {
             whileKilling(first, "CARAVAN.SPACE", "SET", SPACE, "durability", "sync");
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "sync"))
                     .contains("$promise, $sync");
-            // Those that were acknowledged before the answer, too.
+            // Appends that were acknowledged before the reply to the command must also survive.
             writer.mayLoseNothing();
             first.killAndStartAgain();
             more("forced");
@@ -110,7 +110,7 @@ class JourneyIT {
             assertThat(writer.port()).isEqualTo(to.port());
         }
 
-        /** What was archived comes back; what was appended since may be lost with its host. */
+        /** The restore must return all archived values. Appends after the archiving may be lost with the server. */
         private void archivedAndLost() throws IOException, InterruptedException {
             whileKilling(second, "CARAVAN.ARCHIVE", NAME);
             long archived = archivedTo();
@@ -128,7 +128,7 @@ class JourneyIT {
             writer.mayLoseNothing();
         }
 
-        /** Archives it; returns the sequence behind the last archived value. */
+        /** Archives the document and returns the sequence after the last archived value. */
         private long archivedTo() {
             AtomicReference<String> answer = new AtomicReference<>("");
             Eventually.await("archived", () -> {
@@ -150,14 +150,14 @@ class JourneyIT {
                     folder.resolve("restore.txt"));
         }
 
-        /** Kills a server a moment after it was given a command, perhaps before it has answered. */
+        /** Kills a server shortly after it receives a command, possibly before its reply. */
         private void whileKilling(Home home, String... command) throws IOException, InterruptedException {
             try (RespClient client = home.connect()) {
                 Thread caller = new Thread(() -> {
                     try {
                         client.call(command);
                     } catch (IOException killed) {
-                        // As is meant to be.
+                        // The kill is expected to break the connection.
                     }
                 });
                 caller.start();

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A {@code caravan move} of a document that a writer appends to, in which somebody is killed once. */
+/** A {@code caravan move} of a document to which a writer appends, with one kill of a process. */
 final class KilledMove implements AutoCloseable {
     private final Home source;
     private final Home target;
@@ -22,7 +22,7 @@ final class KilledMove implements AutoCloseable {
     private final AtomicLong kills = new AtomicLong();
     private volatile ChildProcess mover;
 
-    /** A step of the move: a word of a request, and at which server. */
+    /** A step of the move: a word in a request to one of the servers. */
     enum Step {
         FENCE,
         CONTINUE,
@@ -36,9 +36,9 @@ final class KilledMove implements AutoCloseable {
     }
 
     /**
-     * Nothing has moved yet.
+     * Prepares the move.
      *
-     * @param output where the command prints to
+     * @param output receives the output of the command
      */
     KilledMove(Home source, Home target, String name, NumberedWriter writer, Path output) throws IOException {
         this.source = source;
@@ -51,9 +51,9 @@ final class KilledMove implements AutoCloseable {
     }
 
     /**
-     * Moves the document; returns when it has moved.
+     * Moves the document, and returns when it has moved.
      *
-     * @param answered whether the step was answered when the victim is killed
+     * @param answered whether the victim is killed after the reply to the step
      */
     void run(Step step, boolean answered, Victim victim) throws IOException, InterruptedException {
         Trip trip = new Trip(step.name(), answered, () -> {
@@ -61,7 +61,8 @@ final class KilledMove implements AutoCloseable {
             kill(victim);
         });
         if (step == Step.CONTINUE) {
-            // The one that drains it: there is something to bring, as a value has come since the last look.
+            // The last CONTINUE before the redirect. It has a value to copy because one was appended after the last
+            // pass.
             toSource.arm(new Trip("FENCE", false, () -> {
                 long before = writer.acknowledged();
                 Eventually.await("another value", () -> writer.acknowledged() > before);

@@ -21,13 +21,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A few documents, made at two servers, and some commands that carry them from the one to the other. After each, every
- * value that was acknowledged, and that no client has dropped since, is at one of the servers.
+ * A few documents at two servers and some commands that migrate them from one to the other. After each command, every
+ * acknowledged value that no client has removed must be at one of the servers.
  */
 final class MigrationRound {
     private static final String[] STEPS =
             "EXPORT WHOLE BEGIN ADD END CONTINUE DELETE FENCE REDIRECT ABANDON CARAVAN.READ INFO".split(" ");
-    /** A document of four such values is sent in parts. */
+    /** The padding of a value. A document of four such values is sent in parts. */
     private static final String PADDING = ":" + "p".repeat(400_000);
 
     private final Random random;
@@ -41,7 +41,7 @@ final class MigrationRound {
     private int values;
     private int command;
     private boolean quiet;
-    /** Whether the command is to replace whatever the target has. */
+    /** Whether the command may replace any document of the target. */
     private boolean replaces;
 
     MigrationRound(long seed, MigrationSide source, MigrationSide target) {
@@ -69,7 +69,7 @@ final class MigrationRound {
         target.clear(names);
     }
 
-    /** What a document is at either server. */
+    /** Creates a document in a random state at each of the servers. */
     private void make(String name) {
         int kind = random.nextInt(10);
         story.add(name + " of kind " + kind);
@@ -112,7 +112,7 @@ final class MigrationRound {
     private synchronized void append(MigrationSide side, String name, int count) {
         List<String> sent = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            // Some are the same everywhere, so that other documents look alike in parts.
+            // Some values are the same in all documents, so that different documents are partly equal.
             sent.add((random.nextInt(5) == 0 ? "same" : "v" + values++) + (large ? PADDING : ""));
         }
         boolean done = side.append(name, sent.toArray(String[]::new));
@@ -137,7 +137,7 @@ final class MigrationRound {
             story.add("trimmed " + there.subList(0, count) + " of " + name + at(side));
             required.removeAll(there.subList(0, count));
             if (side == target) {
-                // Of a copy: what it was made of has them still.
+                // If the target's document is a copy, the source still has the values.
                 required.addAll(labels(source.values(name)));
             }
         }
@@ -151,7 +151,7 @@ final class MigrationRound {
         }
     }
 
-    /** Its documents lack some that they had, without anybody having dropped them. */
+    /** Restarts a server without a document that it had, as from an older backup. */
     private synchronized void goBack(MigrationSide side) {
         String name = any();
         List<String> lost = labels(side.values(name));
@@ -177,7 +177,7 @@ final class MigrationRound {
         Map<String, List<String>> before = contents(target);
         Map<String, List<String>> atSource = contents(source);
         List<String> ofSource = atSource.values().stream().flatMap(List::stream).toList();
-        // Of a long document, a file may end when a part of it has come.
+        // The truncation of a file can split a long document between two of its parts.
         int kind = large && random.nextBoolean() ? 7 : random.nextInt(8);
         Existing existing = kind < 3 ? Existing.REFUSE : pick(Existing.values());
         replaces = kind > 2 && existing == Existing.REPLACE;
@@ -190,7 +190,7 @@ final class MigrationRound {
         source.proxy.disarm();
         target.proxy.disarm();
         synchronized (this) {
-            // What has not happened yet does not happen any more.
+            // Actions that have not happened yet must not happen anymore.
             command++;
         }
         if (replaces) {
@@ -220,8 +220,8 @@ final class MigrationRound {
     }
 
     /**
-     * What was replaced as the user has said may be gone, and only by a document that is whole: what the source had before
-     * the command, and has still.
+     * Allows the loss of values that the command replaced as requested. The replacement must be complete: it has the
+     * values that the source had before the command and still has.
      */
     private void allowReplaced(Map<String, List<String>> before, Map<String, List<String>> atSource) {
         Map<String, List<String>> atSourceNow = contents(source);
@@ -239,7 +239,7 @@ final class MigrationRound {
         });
     }
 
-    /** Has something happen at a step of the command. */
+    /** Arms an action at a random step of the command. */
     private void arm(MigrationSide side) {
         String step = pick(STEPS);
         boolean answered = random.nextBoolean();
@@ -290,7 +290,7 @@ final class MigrationRound {
                 ran(export, "export", "--server", source.proxy.address(), "--timeout", "60", "--prefix", prefix());
         String file = export.out();
         boolean damaged = random.nextBoolean();
-        // A file that lacks only the end of its last line is whole.
+        // A file without the last newline is complete.
         String read = damaged ? file.substring(0, random.nextInt(Math.max(1, file.length() - 1))) : file;
         quiet &= !damaged;
         story.add("a file of " + read.length() + " of " + file.length());

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Documents that are copied, followed, moved, exported and imported between two servers, whatever they are at either, while
- * clients write, connections break, servers end and files are cut off. {@code -Dcaravan.migration.seed=} runs one round
- * again.
+ * Documents in random states that are copied, followed, moved, exported, and imported between two servers. At the same
+ * time, clients write, connections break, servers restart, and files are truncated. The option
+ * {@code -Dcaravan.migration.seed=} repeats one round.
  */
 @Tag("rounds")
 @Timeout(1800)

@@ -11,7 +11,7 @@ import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** One of the servers of a migration, with a client beside the migration, and a proxy in front for it. */
+/** A server of a migration, with a proxy for the migration and a separate client. */
 final class MigrationSide implements AutoCloseable {
     private static final ProtocolCommand TRIM = () -> "CARAVAN.TRIM".getBytes(UTF_8);
     private static final ProtocolCommand IMPORT = () -> "CARAVAN.IMPORT".getBytes(UTF_8);
@@ -33,7 +33,7 @@ final class MigrationSide implements AutoCloseable {
         return server.address();
     }
 
-    /** Appends, and returns whether that was acknowledged. */
+    /** Appends values, and returns whether the server acknowledged them. */
     boolean append(String name, String... values) {
         try {
             client.rpush(name, values);
@@ -43,7 +43,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** The values of a document; none when it is elsewhere, or not visible. */
+    /** Returns the values of a document, or none if it is elsewhere or not visible. */
     List<String> values(String name) {
         try {
             return client.lrange(name, 0, -1);
@@ -52,7 +52,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** Drops values, of those that are there, and returns whether that was acknowledged. */
+    /** Trims {@code count} values of a document, and returns whether the server acknowledged it. */
     boolean trim(String name, int count) {
         try {
             List<?> info = (List<?>) client.sendCommand(INFO, name);
@@ -75,12 +75,12 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** What an import leaves that was not ended. */
+    /** Starts an import and does not end it. */
     void beginImport(String name) {
         try {
             client.sendCommand(IMPORT, name, "BEGIN", "0");
         } catch (JedisDataException taken) {
-            // It is there.
+            // The document exists.
         }
     }
 
@@ -88,7 +88,7 @@ final class MigrationSide implements AutoCloseable {
         restartWithout(List.of());
     }
 
-    /** Starts again, without these documents, as if an older backup had been put in the place of the store. */
+    /** Restarts the server without these documents, as from an older backup. */
     void restartWithout(List<String> names) {
         List<Long> ids = names.stream()
                 .map(name -> client.sendCommand(INFO, name))
@@ -106,7 +106,7 @@ final class MigrationSide implements AutoCloseable {
         client = connected();
     }
 
-    /** Removes what a round has made. */
+    /** Removes the documents of a round. */
     void clear(List<String> names) {
         for (String name : names) {
             try {
@@ -114,7 +114,7 @@ final class MigrationSide implements AutoCloseable {
                 client.sendCommand(() -> "CARAVAN.MOVE".getBytes(UTF_8), name, "FORGET");
                 client.del(name);
             } catch (JedisDataException | JedisConnectionException unfinished) {
-                // A part of an import, which the next start removes.
+                // Part of an import, which the next start of the server removes.
             }
         }
     }

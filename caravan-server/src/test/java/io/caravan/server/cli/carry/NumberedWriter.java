@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Appends numbers to a document, each at the sequence of that number, wherever the document is, until it is ended or finds
- * that something was lost or doubled.
+ * A client that appends numbers to a document, each at the sequence of that number. It follows the document to other
+ * servers and stops when it is closed or finds a lost or duplicate value.
  */
 final class NumberedWriter extends Thread implements AutoCloseable {
     private static final long KEEP_ALL = -1;
@@ -24,7 +24,9 @@ final class NumberedWriter extends Thread implements AutoCloseable {
     private volatile String problem = "";
     private volatile long mayLoseFrom = KEEP_ALL;
 
-    /** A writer that begins at the server of this port; at most so many appends a second, or 0 for as many as it can. */
+    /**
+     * Starts at the server with this port, with up to {@code perSecond} appends per second, or without a limit if 0.
+     */
     NumberedWriter(String name, int port, int perSecond) {
         super("writer");
         this.name = name;
@@ -33,27 +35,27 @@ final class NumberedWriter extends Thread implements AutoCloseable {
         setDaemon(true);
     }
 
-    /** The number before which all were acknowledged, and are not known to be lost again. */
+    /** Returns the number before which all numbers are acknowledged and not known to be lost. */
     long acknowledged() {
         return acknowledged.get();
     }
 
-    /** Where it found the document last. */
+    /** Returns the port of the server at which the document was last found. */
     int port() {
         return port;
     }
 
-    /** What it has found to be wrong, or nothing. */
+    /** Returns the first problem, or an empty string. */
     String problem() {
         return problem;
     }
 
-    /** From this number on a crash may have taken back what was acknowledged: the last ones. */
+    /** Allows a crash to lose acknowledged numbers from this number on. */
     void mayLoseFrom(long number) {
         mayLoseFrom = number;
     }
 
-    /** Whatever was and will be acknowledged is kept. */
+    /** Allows no loss of acknowledged numbers. */
     void mayLoseNothing() {
         mayLoseFrom = KEEP_ALL;
     }
@@ -78,7 +80,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
         String conflict = "-CONFLICT expected " + next + " actual ";
         String answer = client.call("CARAVAN.APPEND", name, "IFSEQ", "" + next, "v" + next);
         if (answer.equals(":" + next) || answer.startsWith(conflict + (next + 1))) {
-            // The latter if the answer was lost.
+            // The conflict means that the previous attempt succeeded but its reply was lost.
             acknowledged.set(next + 1);
         } else if (answer.startsWith(conflict)) {
             wentBack(next, Long.parseLong(answer.substring(conflict.length()).split(" ", 2)[0]), answer);

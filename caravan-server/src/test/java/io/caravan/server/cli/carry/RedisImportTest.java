@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
-/** Lists of a real Redis, and of what only claims to be one, into a server. */
+/** Lists that are imported from a Redis server, and from programs that only pretend to be one. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -65,7 +65,7 @@ class RedisImportTest {
         return CommandRun.with(environment, new byte[0]).run(to.address(), words);
     }
 
-    /** Some lists, of which one is long. */
+    /** Pushes several short lists and a long one. */
     private static void fill(Jedis redis, int lists) {
         for (int i = 0; i < lists; i++) {
             redis.rpush("list/" + i, "a" + i, "", "c");
@@ -75,7 +75,7 @@ class RedisImportTest {
         redis.rpush("long", values);
     }
 
-    /** Compares every list, and every document. */
+    /** Compares all lists with the documents. */
     private void same(Jedis redis) {
         try (Jedis caravan = to.jedis()) {
             assertThat(caravan.dbSize()).isEqualTo(redis.dbSize());
@@ -131,7 +131,7 @@ class RedisImportTest {
             fill(redis.client, 30);
             redis.client.rpush("deleted", "x");
             redis.client.rpush("retyped", "x");
-            // The first pass has one page of names; before the second asks for them:
+            // The first pass has one page of names. The lists change before the second pass requests it.
             proxy.at("SCAN", 2, () -> {
                 redis.client.rpush("list/1", "appended");
                 redis.client.lpush("list/2", "before");
@@ -144,7 +144,7 @@ class RedisImportTest {
                 redis.client.set("retyped", "x");
                 redis.client.rpush("new", "x");
             });
-            // While the slices of the long list are read: appended to, and then changed in the middle of its reading.
+            // The long list changes while its slices are read: first at its end, then at its start.
             proxy.at("EXEC", 1, () -> redis.client.rpush("long", "appended"));
             proxy.at("EXEC", 2, () -> redis.client.lpop("long"));
             CommandRun run = importing(proxy.url());
@@ -163,7 +163,9 @@ class RedisImportTest {
         }
     }
 
-    /** After its turn in a pass that finds nothing else: that pass has not compared what the list is then. */
+    /**
+     * The list changes after its turn in a pass without other changes, so that pass has not compared its new values.
+     */
     @Test
     void aListThatChangesAfterItsTurnInTheLastPassComesToo() throws IOException {
         String written = COUNTED.replace(":7", ":8");
@@ -210,7 +212,7 @@ class RedisImportTest {
         }
     }
 
-    /** An import run again brings the rest, and nothing twice. */
+    /** A repeated import copies the rest, without duplicates. */
     @Test
     void anImportThatWasKilledGoesOn() throws IOException, InterruptedException {
         killedAt("EXEC 1");
@@ -351,7 +353,7 @@ class RedisImportTest {
                 "no");
     }
 
-    /** What answers each request with the next of these, and then no more; the name is that of its port. */
+    /** Starts a server that sends these replies and no more, and returns its URL. */
     private static String claimingToBeRedis(boolean closes, String... answers) throws IOException {
         ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Thread thread = new Thread(() -> {
@@ -364,10 +366,10 @@ class RedisImportTest {
                     client.getOutputStream().write(answer.getBytes(ISO_8859_1));
                 }
                 while (!closes && client.getInputStream().read() >= 0) {
-                    // Until the client has enough.
+                    // Waits until the client closes the connection.
                 }
             } catch (IOException theClientHasEnough) {
-                // As intended.
+                // The client is expected to close the connection.
             }
         });
         thread.setDaemon(true);
@@ -375,7 +377,7 @@ class RedisImportTest {
         return "redis://127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** How a Redis counts its writes. */
+    /** The statistics from which the import reads the number of writes of a Redis server. */
     private static final String COUNTED = "$53\r\nrdb_changes_since_last_save:7\r\nrdb_last_save_time:1\r\n\r\n";
 
     private static final String SCANNED = "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nd\r\n";
@@ -422,7 +424,7 @@ class RedisImportTest {
         }
     }
 
-    /** A value of 512 MiB is announced, and no memory is taken for it. */
+    /** The reply announces a value of 512 MiB, for which the client must not allocate memory. */
     @Test
     void aRedisThatIsDeadOrClosesIsTold() throws IOException {
         CommandRun dead =
@@ -434,7 +436,7 @@ class RedisImportTest {
         assertThat(closed.err()).contains("it closed the connection");
     }
 
-    /** The document is no more when it is read back, or its list is not when the second pass comes. */
+    /** The document has expired when it is read back, or the list has expired before the second pass. */
     @Test
     void anExpiryMeanwhileIsNoDifference() throws IOException {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Between a client and a Redis: something happens when a command passes for the nth time, and before it passes. */
+/** A proxy in front of a Redis server that runs an action before it forwards the nth occurrence of a command. */
 final class RedisProxy implements AutoCloseable {
     private static final Pattern COMMAND = Pattern.compile("\\*[0-9]+\r\n\\$[0-9]+\r\n([A-Z]+)\r\n");
 
@@ -43,14 +43,14 @@ final class RedisProxy implements AutoCloseable {
             try {
                 work.run();
             } catch (IOException closed) {
-                // The end of the connection, or of the test.
+                // The end of the connection or of the test.
             }
         });
         thread.setDaemon(true);
         thread.start();
     }
 
-    /** What happens when the command passes for the nth time, from 1. */
+    /** Sets the action for the nth occurrence of the command, counted from 1. */
     RedisProxy at(String command, int nth, Runnable action) {
         actions.put(command + nth, action);
         return this;

@@ -16,7 +16,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
-/** A Redis in a process of its own, which keeps nothing, and a client of it. */
+/** A Redis process without persistence, and a client of it. */
 final class RedisServer implements AutoCloseable {
     private static final Path PROGRAM = Path.of("/usr/bin/redis-server");
 
@@ -30,7 +30,7 @@ final class RedisServer implements AutoCloseable {
         this.client = client;
     }
 
-    /** Starts one, or skips the test where there is no redis-server. */
+    /** Starts a Redis process, or skips the test if no redis-server is installed. */
     static RedisServer start(String... options) throws IOException {
         assumeTrue(Files.isExecutable(PROGRAM), "redis-server is not installed");
         int port = FreePorts.next();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 
-/** Streams of one server over HTTP into another. */
+/** Streams that are imported over HTTP. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class StreamImportTest {
@@ -124,7 +124,7 @@ class StreamImportTest {
         assertThat(stat("text é")).contains("\"content-type\":\"text/plain; charset=utf-8\"", "\"closed\":true");
         assertThat(stat("empty")).contains("\"expires-at-ms\":4070908800000", "\"values\":0");
 
-        // Whatever the borders between its values are.
+        // The second import must find the documents equal although their values have other boundaries.
         CommandRun second = importing("--name", "json", "--names", names.toString(), "--json");
         assertThat(second.out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
@@ -161,7 +161,7 @@ class StreamImportTest {
         assertThat(importing("--name", "a", "--existing", "replace").out())
                 .isEqualTo("imported 1 stream, 2 values, 2 B\n");
         assertThat(stat("a")).contains(JSON);
-        // It has grown since.
+        // The stream has grown since the import.
         send("POST", "a", "3", "Content-Type", JSON);
         assertThat(importing("--name", "a").exitCode()).isEqualTo(3);
         assertThat(importing("--name", "a", "--existing", "replace").exitCode()).isZero();
@@ -183,7 +183,7 @@ class StreamImportTest {
         assertThat(importing("--name", "json").exitCode()).isEqualTo(3);
     }
 
-    /** A part of the stream is sent, and then its end does not come. */
+    /** The server sends part of the stream and then fails. */
     @Test
     void aStreamThatBreaksOffIsNotThere() throws Exception {
         String head = "Content-Type: text/plain\r\nStream-Next-Offset: 3\r\n";

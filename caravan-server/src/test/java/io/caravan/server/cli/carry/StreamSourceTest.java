@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams of a server that is busy, breaks off, or lies. */
+/** Streams from a server that is busy, breaks connections, or sends invalid responses. */
 @Timeout(120)
 class StreamSourceTest {
     private static final int MAX_VALUE_BYTES = 1_000;
@@ -37,7 +37,7 @@ class StreamSourceTest {
         return new StreamSource(new HttpLink(fake.uri(), null, null, timeout), MAX_VALUE_BYTES, pauses::add);
     }
 
-    /** Reads a stream whose HEAD is answered by these headers, and each GET by the function. */
+    /** Reads a stream. The response to HEAD has these headers, and the function returns the responses to GET. */
     private List<String> read(String head, Function<String, Answer> gets) throws IOException {
         return read(head, gets, Duration.ofSeconds(60));
     }
@@ -111,7 +111,7 @@ class StreamSourceTest {
         }
     }
 
-    /** The answer breaks off within the third message; the next one has all of them, and one more. */
+    /** The response is cut within the third message. The next one has all messages and one more. */
     @Test
     void afterACutEveryMessageComesOnce() throws IOException {
         AtomicInteger gets = new AtomicInteger();
@@ -221,7 +221,7 @@ class StreamSourceTest {
         refused(JSON, Answer.of(JSON + END, body), "no array of JSON");
     }
 
-    /** As of a cache that does not know the end yet. */
+    /** The first response is like that of a cache that does not have the end of the stream yet. */
     @Test
     void aClosedStreamIsReadUpToItsEnd() throws IOException {
         assertThat(read(

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Between a client and a server: something happens, once, when a word passes: before the server gets it, or after the
- * server has answered and before the client knows.
+ * A proxy that runs an action once when a request contains a word, either before the server receives the request or
+ * between the reply of the server and its arrival at the client.
  */
 final class TrippedProxy implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
@@ -23,10 +23,10 @@ final class TrippedProxy implements AutoCloseable {
     private final Queue<Socket> connections = new ConcurrentLinkedQueue<>();
 
     /**
-     * What is to happen.
+     * An action at a step.
      *
-     * @param word in a request
-     * @param answered whether the server is to have answered it
+     * @param word a word in a request
+     * @param answered whether the action runs after the reply of the server
      */
     record Trip(String word, boolean answered, Runnable action) {}
 
@@ -48,7 +48,7 @@ final class TrippedProxy implements AutoCloseable {
             try {
                 work.run();
             } catch (IOException closed) {
-                // The end of the connection, or of the test.
+                // The end of the connection or of the test.
             }
         });
         thread.setDaemon(true);
@@ -108,13 +108,13 @@ final class TrippedProxy implements AutoCloseable {
         armed.set(null);
     }
 
-    /** Breaks the connections that there are. */
+    /** Closes the current connections. */
     void cut() {
         connections.forEach(connection -> {
             try {
                 connection.close();
             } catch (IOException alreadyGone) {
-                // As intended.
+                // The connection is already closed.
             }
         });
         connections.clear();

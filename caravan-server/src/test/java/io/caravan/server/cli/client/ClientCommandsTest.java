@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
-/** Every command against a real server: what it prints, and its exit code. */
+/** The output and the exit codes of the client commands with a server. */
 class ClientCommandsTest {
     @TempDir
     private Path directory;
@@ -68,7 +68,7 @@ class ClientCommandsTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** The fields of each line, which must be an object of its own. */
+    /** Returns the fields of each line, which must be one JSON object. */
     private static List<Map<String, Object>> objects(String lines) throws IOException {
         List<Map<String, Object>> objects = new ArrayList<>();
         for (String line : lines.split("\n")) {
@@ -288,7 +288,7 @@ class ClientCommandsTest {
                 .startsWith("3: ");
     }
 
-    /** Exit code and messages of a command whose output fails with this. */
+    /** Returns the exit code and the messages of a command whose output fails with this error. */
     private static String runInto(String problem, String... words) {
         OutputStream out = new OutputStream() {
             @Override

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
-/** One run of a command within this process, with what went in and what came out. */
+/** A run of a command in this JVM, with its input and output. */
 public final class CommandRun {
     private final Console console;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -31,17 +31,17 @@ public final class CommandRun {
         console = new Console(in, out, environment, terminal);
     }
 
-    /** A run to come. */
+    /** Returns a run that has not started. */
     public static CommandRun with(Map<String, String> environment, byte[] in) {
         return new CommandRun(environment, in);
     }
 
-    /** A run to come, whose input may take its time. */
+    /** Returns a run that has not started and whose input may block. */
     public static CommandRun with(InputStream in) {
         return new CommandRun(Map.of(), in, false);
     }
 
-    /** A run to come, on a terminal. */
+    /** Returns a run on a terminal that has not started. */
     public static CommandRun onTerminal() {
         return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
@@ -50,7 +50,10 @@ public final class CommandRun {
         return with(Map.of(), new byte[0]).run(served.address(), words);
     }
 
-    /** An error stream without how far a command is, which it tells after some seconds: on a busy machine only. */
+    /**
+     * Returns an error stream without progress messages, which commands print after some seconds, so only on a busy
+     * machine.
+     */
     public static PrintWriter withoutProgress(Writer err) {
         return new PrintWriter(err, true) {
             @Override
@@ -62,7 +65,9 @@ public final class CommandRun {
         };
     }
 
-    /** Runs the command in its first word against a server, or without saying which when it is null. */
+    /**
+     * Runs the command in the first word with the {@code --server} option, or without it if {@code address} is null.
+     */
     public CommandRun run(@Nullable String address, String... words) {
         String[] server = address == null ? new String[0] : new String[] {"--server", address};
         CommandLine caravan = Main.commandLine(console.environment(), console);
@@ -79,7 +84,7 @@ public final class CommandRun {
         return exitCode;
     }
 
-    /** What it has printed so far. */
+    /** Returns the output until now. */
     public String out() {
         return out.toString(UTF_8);
     }

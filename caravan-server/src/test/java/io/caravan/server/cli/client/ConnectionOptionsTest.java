@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How commands find the server and say who they are, and what they say when that fails. */
+/** The options with which commands find a server and authenticate, and the messages about failures. */
 @Timeout(120)
 class ConnectionOptionsTest {
     private static final String SECRET = "correct-horse";
@@ -217,7 +217,7 @@ class ConnectionOptionsTest {
                 .withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)));
     }
 
-    /** Does not name the HTTP port: the server reports it. */
+    /** Runs the command without an HTTP port, because the server reports it. */
     private CommandRun support(ServedStore served, Path authorities, String out) {
         return CommandRun.of(
                 served,

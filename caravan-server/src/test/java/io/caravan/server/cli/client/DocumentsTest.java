@@ -6,7 +6,7 @@ import io.caravan.server.cli.client.Documents.Document;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How much of a document is asked for at a time. */
+/** The number of values that a client requests at a time. */
 class DocumentsTest {
     @ParameterizedTest(name = "{0} values of {1} bytes in all")
     @CsvSource({

@@ -26,13 +26,13 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What the help and the documents say is what there is. */
+/** The help and the documents, compared with the commands and options that exist. */
 class HelpTest {
     static final List<String> COMMANDS = List.of(
             "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",
             "import", "copy", "move", "archive", "restore");
 
-    /** Those that need no server, with documents and tests of their own. */
+    /** Commands without a server, which have their own documents and tests. */
     private static final List<String> OTHERS = List.of(
             "serve",
             "doctor",
@@ -78,7 +78,7 @@ class HelpTest {
         for (String example : examples) {
             Matcher call = EXAMPLE.matcher(example);
             while (call.find()) {
-                // Quotes are the shell's; what follows a pipe or > is another program's.
+                // A shell removes the quotes, and the text after a pipe or {@code >} belongs to another program.
                 String[] words = call.group(2)
                         .replaceAll("[|>].*", "")
                         .replace("'", "")
@@ -108,7 +108,7 @@ class HelpTest {
                 .doesNotContain("--password=");
     }
 
-    /** The document has a section for each command, with exactly the options that are the command's own. */
+    /** The document needs a section for each command, with exactly the options of that command. */
     @Test
     void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md")).split("\n## Commands on archives")[0];

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** To whom a token is sent, and what is taken for an answer. */
+/** The servers to which a client sends its token, and the responses that it accepts. */
 class HttpPagesTest {
     private HttpServer server;
     private final List<String> tokens = new ArrayList<>();

@@ -9,7 +9,7 @@ import redis.clients.jedis.RedisProtocol;
 public final class Migrations {
     private Migrations() {}
 
-    /** Documents of a server that asks for no password. */
+    /** Returns a carrier for the documents of a server without a password. */
     public static Carrier carrier(String address) throws java.io.IOException {
         JedisClientConfig config = DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP3)

@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
 
-/** A store in memory and a server over it, which can be stopped and started again at the same port. */
+/** An in-memory store with a server that can be stopped and restarted at the same port. */
 public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
-    /** A busy machine may leave a client without an answer for as long. */
+    /** On a busy machine, a client may wait this long for a reply. */
     public static final int PATIENCE_MILLIS = 30_000;
 
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ public final class ServedStore implements AutoCloseable {
     final ListStore store;
     private final UnaryOperator<ServerConfig> change;
     private Server server;
-    /** One that stays free while the server is stopped. */
+    /** A port that stays free while the server is stopped. */
     private final int port = FreePorts.next();
 
     public ServedStore() throws IOException {
@@ -38,7 +38,7 @@ public final class ServedStore implements AutoCloseable {
         this(ListStore.inMemory(), change);
     }
 
-    /** Serves this store, and closes it at the end. */
+    /** Serves this store, which is closed with the server. */
     public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
         this.store = store;
         this.change = change;
@@ -57,7 +57,7 @@ public final class ServedStore implements AutoCloseable {
                         address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE)));
     }
 
-    /** Starts again, with HTTP at the port that it had. */
+    /** Restarts the server with HTTP at this port. */
     public void start(int httpPort) throws IOException {
         start(config -> config.withHttp(HttpConfig.of(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), httpPort),
@@ -69,12 +69,12 @@ public final class ServedStore implements AutoCloseable {
         server.close();
     }
 
-    /** A client of it, as patient as a busy machine needs. */
+    /** Returns a client with a timeout for busy machines. */
     public Jedis jedis() {
         return new Jedis("127.0.0.1", port, PATIENCE_MILLIS);
     }
 
-    /** As a file has them: whatever documents are, with sums of them. */
+    /** Returns the lines of an export of all documents, with their checksums. */
     public List<String> exported() {
         CommandRun run = CommandRun.of(this, "export");
         assertThat(run.exitCode()).as(run.err()).isZero();
@@ -89,7 +89,7 @@ public final class ServedStore implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** Where it serves HTTP, if its config says so. */
+    /** Returns the HTTP port, if the configuration has HTTP. */
     public String httpPort() {
         return String.valueOf(server.httpAddress().getPort());
     }

@@ -9,7 +9,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisProtocol;
 
 class ServerConnectionTest {
-    /** The client library connects again by itself, and then speaks the other version of the protocol. */
+    /** The client library would reconnect automatically with the other version of the protocol. */
     @Test
     void aConnectionThatWasCutStaysCut() throws Exception {
         try (ServedStore served = new ServedStore()) {

@@ -25,7 +25,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Transaction;
 
-/** Following a document: live, over lost connections, to its end. */
+/** The {@code tail} command: new values, lost connections, and the end of a document. */
 @Timeout(120)
 class TailCommandTest {
     @AutoClose
@@ -84,7 +84,7 @@ class TailCommandTest {
     void nowIsBehindTheLastValue() throws Exception {
         append("old");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--count", "1");
-        // Whichever value is the first that it sees, it is a new one.
+        // The first value that it prints is new, independent of which one it is.
         while (!run.isDone()) {
             append("new");
         }
@@ -149,7 +149,9 @@ class TailCommandTest {
         assertThat(tail.err()).contains("the document was deleted");
     }
 
-    /** It ends at the new document's first change, whether it sees it while it waits or over a new connection. */
+    /**
+     * The command ends at the first change of the new document, which it sees while it waits or over a new connection.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void anotherDocumentOfTheSameNameIsNotGoneOnWith(boolean whileAway) throws IOException {

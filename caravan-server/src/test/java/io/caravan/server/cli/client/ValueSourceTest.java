@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Lines as values. */
+/** Values from lines. */
 class ValueSourceTest {
     private static List<String> lines(InputStream in) throws IOException {
         io.caravan.server.cli.client.ValueSource source = io.caravan.server.cli.client.ValueSource.lines(in, () -> {});

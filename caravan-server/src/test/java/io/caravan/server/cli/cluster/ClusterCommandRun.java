@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * One run of a command for a cluster within this process.
+ * A run of a command in this JVM.
  *
- * @param text what it printed, on both streams
+ * @param text the output on both streams
  */
 public record ClusterCommandRun(int exitCode, String text) {
-    /** Runs a command for a cluster. */
+    /** Runs a subcommand of {@code cluster}. */
     public static ClusterCommandRun of(String... words) {
         return caravan(Stream.concat(Stream.of("cluster"), Stream.of(words)).toArray(String[]::new));
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is said of machines, disks and files, good ones and bad ones. */
+/** The findings about good and bad machines, disks, and files. */
 class DoctorTest {
     @TempDir
     private Path directory;
@@ -155,7 +155,7 @@ class DoctorTest {
                 .containsExactly("-Xmx2g", "-Xss1m");
     }
 
-    /** The kernel gives such a file once only, to whoever asks for all of it. */
+    /** The kernel returns the content of such a file only to the first read, which must be large enough. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void aFileOfTheKernelIsReadWhole() throws IOException {
@@ -165,7 +165,10 @@ class DoctorTest {
                 .isEqualTo(new String(cat.getInputStream().readAllBytes(), UTF_8));
     }
 
-    /** The last mount of the longest path counts; the disk is 8:16, and 8:17 its partition. */
+    /**
+     * Returns the findings for a mount table in which the last mount with the longest path applies. The disk is 8:16,
+     * and 8:17 is its partition.
+     */
     private List<Finding> mounted(String options, String ofTheFileSystem) throws IOException {
         Path store = Files.createDirectories(directory.resolve("a store")).toRealPath();
         put(

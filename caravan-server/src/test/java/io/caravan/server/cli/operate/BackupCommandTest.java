@@ -28,7 +28,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An operator copies the store of a running server from the command line. */
+/** The command that copies the store of a running server. */
 class BackupCommandTest {
     @TempDir
     private Path directory;

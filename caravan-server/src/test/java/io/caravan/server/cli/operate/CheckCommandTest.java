@@ -27,11 +27,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** What a monitoring system is told of servers in every state: the exit code and one line. */
+/** The exit code and the line that a monitoring system gets for servers in every state. */
 class CheckCommandTest {
     private static final String SECRET = "correct-horse-battery";
 
-    /** A store that refuses writes as it is told. */
+    /** A store that rejects writes while {@code refusal} is set. */
     private static final class RefusingStore extends ForwardingListStore {
         private volatile @Nullable CaravanException refusal;
 
@@ -56,7 +56,7 @@ class CheckCommandTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** With limits that neither a full disk nor a busy machine reaches. */
+    /** Runs the command with limits that neither a full disk nor a busy machine reaches. */
     private static CommandRun check(ServedStore served, String... options) throws IOException {
         List<String> arguments =
                 new ArrayList<>(List.of("check", "--space", "off", "--answer", "30s,1m", "--ack", "30s,1m"));

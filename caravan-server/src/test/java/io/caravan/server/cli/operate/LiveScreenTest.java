@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a terminal of some size shows, by an emulation of one. */
+/** The content of a terminal of a given size, shown by a terminal emulator. */
 class LiveScreenTest {
     private static final Duration AT_ONCE = Duration.ofMillis(1);
-    /** Time enough for keys on a busy machine; a key that quits does not wait for it. */
+    /** A time for keys on a busy machine. A key that quits ends the wait earlier. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private static VirtualTerminal terminal(int columns, int rows) throws IOException {
@@ -64,7 +64,7 @@ class LiveScreenTest {
         return IntStream.range(0, rows)
                 .mapToObj(row -> IntStream.range(row * columns, (row + 1) * columns)
                         .map(at -> ScreenTerminal.cellCodePoint(cells[at]))
-                        // The second cell of a wide character has none.
+                        // The second cell of a wide character is empty.
                         .filter(codePoint -> codePoint != 0)
                         .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                         .toString()
@@ -191,7 +191,7 @@ class LiveScreenTest {
         }
     }
 
-    /** Ctrl-C has to end a command that waits for a server, which reads no keys then. */
+    /** Ctrl-C must end a command that waits for a server and does not read keys. */
     @Test
     void keysNeedNoReturnAndCtrlCIsStillASignal() throws IOException {
         Terminal terminal = terminal(80, 24).terminal();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What is shown of a server, and the rates between two looks at it. */
+/** The statistics that {@code top} shows, and the rates between two samples. */
 class TopCommandTest {
     private static Sample sample(long atSeconds, String figures, Client... clients) {
         return new Sample(TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse("# S\r\n" + figures), List.of(clients));

@@ -21,7 +21,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Where the archive is of a server that is alone, and of each group of a cluster. */
+/** The archive location of a single server and of each group of a cluster. */
 class ArchiveOptionsTest {
     @Command
     private static final class Serve {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** {@code caravan space}, against a server. */
+/** The {@code caravan space} command with a server. */
 class SpaceCommandTest {
     @AutoClose
     private ServerFixture server;
@@ -114,7 +114,7 @@ class SpaceCommandTest {
         }
     }
 
-    /** Each has examples, and the document has a section for it with its own options. */
+    /** Each subcommand needs examples in its help and a section in the document with its own options. */
     @Test
     void helpAndTheDocumentTellOfEachCommand() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md"));

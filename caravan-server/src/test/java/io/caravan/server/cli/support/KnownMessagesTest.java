@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The list of messages is what the sources log. */
+/** The list of known messages, which must match the log calls in the sources. */
 class KnownMessagesTest {
     private static final Pattern CALL = Pattern.compile(
             "(?i:LOG)\\s*\\.(?:info|warn|error|debug|trace)\\(\\s*(?:[a-zA-Z =0-9]*\\? )?\"((?:[^\"\\\\]|\\\\.)*)\"");
@@ -39,7 +39,7 @@ class KnownMessagesTest {
     void everyMessageIsInTheListAndNoOther() throws IOException {
         Set<String> listed = KnownMessages.lines().stream()
                 .map(line -> line.replace("{n}", "{}"))
-                // The other branch of a condition.
+                // The second text of a conditional expression.
                 .filter(line -> !line.startsWith("Shutdown: stopped, but"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(listed).isEqualTo(logged());

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is in the file, and what is not, whatever was planted where it looks. */
+/** The content of the support file, into which no secrets may get. */
 class SupportCommandTest {
     private static final String MARKER = "xSecretMarkerx";
 
@@ -29,7 +29,7 @@ class SupportCommandTest {
         return directory.resolve("out.zip");
     }
 
-    /** With a server that is not there, if none is named. */
+    /** Runs the command without a running server unless the words name one. */
     private CommandRun run(String... words) {
         List<String> all = new ArrayList<>(List.of("support", "--out", out().toString()));
         all.addAll(Arrays.asList(words));

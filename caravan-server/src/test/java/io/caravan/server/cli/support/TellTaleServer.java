@@ -15,7 +15,10 @@ import java.net.Socket;
 import java.util.Locale;
 import java.util.Map;
 
-/** Answers as a server does, with a secret wherever one could be: in messages, names, labels, settings, words of commands. */
+/**
+ * A server whose replies contain a secret wherever one is possible: in messages, names, labels, settings, and command
+ * words.
+ */
 final class TellTaleServer implements AutoCloseable {
     private final ServerSocket resp;
     private final HttpServer http;
@@ -93,12 +96,12 @@ final class TellTaleServer implements AutoCloseable {
             try (Socket client = resp.accept()) {
                 answer(client);
             } catch (IOException closed) {
-                // The client or the test is done.
+                // The client has closed the connection, or the test is over.
             }
         }
     }
 
-    /** Requests are {@code *N}, then for each word its length and the word, a line each. */
+    /** Reads requests of the form {@code *N} followed by the length and the text of each word, one per line. */
     private void answer(Socket client) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(client.getInputStream(), UTF_8));
         OutputStream out = client.getOutputStream();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** What is in a file that the command made. */
+/** The content of a support file. */
 public record Told(Map<String, String> parts) {
     public static Told in(Path file) throws IOException {
         Map<String, String> parts = new LinkedHashMap<>();
@@ -29,7 +29,7 @@ public record Told(Map<String, String> parts) {
         return parts.get(name);
     }
 
-    /** Neither in an entry, nor in its name, whatever the case, nor anywhere in the file as it is. */
+    /** Checks that no name, no entry, and no other byte of the file contains the marker in upper or lower case. */
     public void hasNothingLike(Path file, String marker) throws IOException {
         parts.forEach((name, text) -> {
             assertThat(name).doesNotContainIgnoringCase(marker);

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The addresses of documents: each is one document's, whatever clients and proxies make of paths. */
+/** The URLs of documents: clients and proxies that normalize a path must not turn it into another document's URL. */
 class AddressTest {
     private static final List<String> SEGMENTS =
             List.of("", ".", "..", "...", "a", "~", "%2e", "%", "__ds", "__name", "~2E", "..;a", "\\", "\u00e9");
@@ -54,7 +54,7 @@ class AddressTest {
         return path.substring(StreamName.PREFIX.length());
     }
 
-    /** What the URL standard of browsers, and with it fetch, makes of a path; httpx, curl and others do less. */
+    /** Normalizes a path as the URL standard of browsers and fetch does. httpx, curl, and others do less. */
     private static String asBrowsersSend(String path) {
         List<String> kept = new ArrayList<>();
         String[] segments = path.substring(1).split("/", -1);
@@ -73,7 +73,7 @@ class AddressTest {
         return "/" + String.join("/", kept);
     }
 
-    /** What a proxy sends that decodes a path, removes dots and empty segments, and encodes it again. */
+    /** Normalizes a path as some proxies do: they decode it, remove dots and empty segments, and encode it again. */
     private static String asProxiesSend(String path) {
         String decoded = new String(PercentCode.bytes(path, "a path"), ISO_8859_1);
         String merged = asBrowsersSend(decoded.replaceAll("/{2,}", "/")).replaceAll("/{2,}", "/");
@@ -171,7 +171,7 @@ class AddressTest {
                 .isEqualTo("malformed_url");
     }
 
-    /** So that clients may encode whatever they like on top. */
+    /** Clients may percent-encode an escaped name again. */
     @Test
     void anEscapedNameMayBePercentEncoded() {
         assertThat(StreamName.of("__name%2F%7E2E%7e2E")).isEqualTo(DocumentName.of(".."));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups are begun and looked at over HTTP, by administrators. */
+/** Backups that administrators start and watch over HTTP. */
 class BackupPagesTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes"};
@@ -59,7 +59,7 @@ class BackupPagesTest {
         serve(Backups.of(this::copy, Files.createDirectory(directory.resolve("backups"))));
     }
 
-    /** In the place of a durable store's copying; the one named "full" finds no space. */
+    /** Replaces the copying of a durable store. A backup with the name "full" fails because the disk is full. */
     private BackupReport copy(Path target, BackupReport.Progress progress) {
         progress.at(7, 70);
         mayCopy.acquireUninterruptibly();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Changes of several streams, all or none, and checkpoints. */
+/** Atomic writes of several streams, and checkpoints. */
 class BatchTest {
     private static final String FIRST = "0000000000000000_0000000000000000";
     private static final String SECOND = "0000000000000001_0000000000000000";

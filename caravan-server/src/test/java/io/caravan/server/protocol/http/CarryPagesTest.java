@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Documents that come from another server over HTTP, and what they are told to it. */
+/** The HTTP requests for the migration of documents from another server. */
 class CarryPagesTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String IMPORT = "/v1/import/a/b?step=";

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections, byte for byte: order, pieces, and what is no request. */
+/** HTTP connections at the level of bytes: order of responses, partial requests, and malformed requests. */
 class ConnectionTest {
     @AutoClose
     private HttpFixture server;
@@ -99,7 +99,7 @@ class ConnectionTest {
         }
     }
 
-    /** Each ends its connection: what follows could be anybody's. */
+    /** Each request ends its connection, because its end is unknown and the next bytes could be from another client. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -151,7 +151,7 @@ class ConnectionTest {
         }
     }
 
-    /** The encoded bytes would be what is stored. */
+    /** The server would store the encoded bytes. */
     @ParameterizedTest
     @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
     void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
@@ -279,7 +279,7 @@ class ConnectionTest {
         }
     }
 
-    /** Without a length, the end of a connection is the end of the body for HTTP/1.0. */
+    /** For HTTP/1.0, the end of the connection is the end of a body without a length. */
     @Test
     void anOldClientNoticesThatAnAnswerIsIncomplete() throws Exception {
         for (int i = 0; i < 300; i++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The console's files: what they are, how they are served, and that they need nothing of any other host. */
+/** The files of the console: their content, the responses with them, and their independence of other servers. */
 class ConsoleTest {
     private static final Path FILES =
             Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "endpoint", "console");
@@ -33,7 +33,7 @@ class ConsoleTest {
     @AutoClose
     private HttpFixture server;
 
-    /** A server that asks for a token, which the files need not. */
+    /** Starts a server with authentication, which the console files do not need. */
     @BeforeEach
     void start() throws Exception {
         Authenticator closed = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
@@ -145,7 +145,7 @@ class ConsoleTest {
                 .toList();
     }
 
-    /** So that it works below any path, and leads nowhere else. */
+    /** With relative URLs, the console works below any path and loads nothing from other servers. */
     @Test
     void everyAddressIsRelative() throws Exception {
         Pattern address =

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Text in event streams, which clients decode an event at a time, wherever writers have cut it into values. */
+/** Text in event streams. Clients decode each event separately, although a character may extend over two values. */
 class EventTextTest {
     private static final String PATH = "/v1/stream/text";
     private static final byte[] EURO = "\u20ac".getBytes(UTF_8);
@@ -61,7 +61,7 @@ class EventTextTest {
         return client;
     }
 
-    /** An event's bytes, and where the next ones begin. */
+    /** The bytes of an event and the offset of the next event. */
     private record Event(byte[] text, String next) {}
 
     private List<Event> events(String offset) throws Exception {
@@ -137,7 +137,7 @@ class EventTextTest {
             come.append(text(event.text()));
         }
         assertThat(come.toString()).isEqualTo(text.toString());
-        // A client that connects again continues there with whole characters.
+        // A client that reconnects continues with complete characters.
         String first = text(events.get(0).text());
         StringBuilder rest = new StringBuilder(first);
         for (Event event : events(events.get(0).next())) {

@@ -18,9 +18,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A leader that gives the answers of a test, byte for byte, and records connections and requests. */
+/** A leader that sends the given responses byte for byte and records connections and requests. */
 final class FakeLeader implements AutoCloseable {
-    /** Closes the connection once a request has come, without an answer. */
+    /** A response that stands for closing the connection after a request. */
     static final String CLOSE = "close";
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -44,7 +44,7 @@ final class FakeLeader implements AutoCloseable {
         return new HostPort("127.0.0.1", listener.getLocalPort());
     }
 
-    /** Adds answers to the requests to come, in their order. */
+    /** Adds responses to the next requests, in this order. */
     void answers(String... bytes) {
         answers.addAll(List.of(bytes));
     }
@@ -53,12 +53,12 @@ final class FakeLeader implements AutoCloseable {
         return sockets.size();
     }
 
-    /** Number of connections that the other side has closed. */
+    /** Returns the number of connections that the other side has closed. */
     int ended() {
         return ended.get();
     }
 
-    /** Ends the connections, which have no request. */
+    /** Ends the connections, none of which has a pending request. */
     void closeConnections() throws IOException {
         for (Socket socket : sockets) {
             socket.shutdownOutput();

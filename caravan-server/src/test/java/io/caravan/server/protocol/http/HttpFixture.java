@@ -38,15 +38,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
+/** An HTTP server with an in-memory store on a loopback port, and a client of it. */
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     static final int MAX_BATCH_BYTES = 256 * 1024;
-    /** What all connections together may hold. */
+    /** The limit on the memory of all connections together. */
     static final long TOTAL_BYTES = 64 << 20;
 
     static final Duration LONG = Duration.ofSeconds(60);
-    /** For responses that any page may read. */
+    /** The rules for responses that pages of all origins may read. */
     static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
             true);
@@ -99,28 +99,28 @@ final class HttpFixture implements AutoCloseable {
         StoreMetrics.register(metrics, documents, new DiskSpace(Path.of(".")));
     }
 
-    /** A server whose store is open. */
+    /** Starts a server whose store is open. */
     static HttpFixture serving() throws IOException {
         HttpFixture fixture = new HttpFixture();
         fixture.serve();
         return fixture;
     }
 
-    /** The same with live reads that end soon. */
+    /** Starts a server whose live reads end after 100 ms. */
     static HttpFixture impatient() throws IOException {
         HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG);
         fixture.serve();
         return fixture;
     }
 
-    /** The same that lets go of clients that stall so long. */
+    /** Starts a server that closes connections of clients that read nothing for {@code stall}. */
     static HttpFixture dropping(Duration stall) throws IOException {
         HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, stall);
         fixture.serve();
         return fixture;
     }
 
-    /** The same whose event streams have a comment so often. */
+    /** Starts a server that sends a comment in event streams at this interval. */
     static HttpFixture beating(Duration heartbeat) throws IOException {
         HttpFixture fixture =
                 new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
@@ -128,14 +128,14 @@ final class HttpFixture implements AutoCloseable {
         return fixture;
     }
 
-    /** A host of a cluster that leads, or did. */
+    /** Starts a cluster node that leads or has led. */
     static HttpFixture leading(Cluster cluster) throws IOException {
         HttpFixture fixture = following(cluster);
         fixture.serve();
         return fixture;
     }
 
-    /** A host of a cluster that has not led yet. */
+    /** Starts a cluster node that has not led yet. */
     static HttpFixture following(Cluster cluster) throws IOException {
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
     }
@@ -155,14 +155,14 @@ final class HttpFixture implements AutoCloseable {
     /**
      * Sends a request.
      *
-     * @param body null for none
-     * @param headers names and values
+     * @param body the body, or null for none
+     * @param headers names and values, alternating
      */
     HttpResponse<String> send(String method, String path, String body, String... headers) throws Exception {
         return client.send(build(method, path, body, headers), BodyHandlers.ofString());
     }
 
-    /** Posts a body; the answer's lines come as the server sends them. */
+    /** Posts a body and returns the lines of the response as they arrive. */
     Stream<String> postForLines(String path, String body) throws Exception {
         return client.send(build("POST", path, body), BodyHandlers.ofLines()).body();
     }
@@ -181,7 +181,7 @@ final class HttpFixture implements AutoCloseable {
         return send("GET", path, null);
     }
 
-    /** Creates a stream of this type. */
+    /** Creates a stream with this content type. */
     void create(String path, String contentType) throws Exception {
         HttpResponse<String> created = send("PUT", path, null, "Content-Type", contentType);
         if (created.statusCode() != 201) {
@@ -193,7 +193,7 @@ final class HttpFixture implements AutoCloseable {
         return send("POST", path, body, "Content-Type", contentType);
     }
 
-    /** Waits until clients wait for so many documents to change. */
+    /** Waits until clients wait for changes of {@code count} documents. */
     void awaitTailedDocuments(int count) {
         Eventually.await(count + " are waited for", () -> documents.tailedDocuments() == count);
     }
@@ -206,7 +206,7 @@ final class HttpFixture implements AutoCloseable {
         return new RawClient(address);
     }
 
-    /** Ends as a server that stops does. */
+    /** Drains the connections as a server does that stops. */
     void drain() {
         server.drain();
         network.drain(Duration.ofSeconds(5));

@@ -26,9 +26,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The limits that all listeners share hold for HTTP too. */
+/** The limits that apply to all listeners, on HTTP connections. */
 class HttpLimitsTest {
-    /** Longer than a busy machine keeps a test from sending what it is about to. */
+    /** Longer than a busy machine delays the next bytes that a test sends. */
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -66,7 +66,7 @@ class HttpLimitsTest {
         socket.getOutputStream().write(text.getBytes(US_ASCII));
     }
 
-    /** All that comes until the server closes. */
+    /** Returns everything that arrives until the server closes the connection. */
     private static String rest(Socket socket) throws IOException {
         return new String(socket.getInputStream().readAllBytes(), US_ASCII);
     }
@@ -109,7 +109,7 @@ class HttpLimitsTest {
         try (Socket silent = connect();
                 RespClient resp = fixture.connect()) {
             assertThat(rest(silent)).isEmpty();
-            // Nobody must authenticate, so a client may wait before its first command.
+            // Authentication is disabled, so a client may wait before its first command.
             assertThat(resp.call("PING")).isEqualTo("+PONG");
         }
     }
@@ -138,7 +138,7 @@ class HttpLimitsTest {
         start(10, SHORT, Duration.ZERO);
         try (Socket socket = connect()) {
             send(socket, beginning);
-            // Ends when the server has closed, as a task does that throws.
+            // The task throws, and so ends, when the server has closed the connection.
             clientThread.scheduleWithFixedDelay(() -> trickleOn(socket), 10, 10, TimeUnit.MILLISECONDS);
             return rest(socket);
         }
@@ -153,7 +153,7 @@ class HttpLimitsTest {
         }
     }
 
-    /** The value of a figure, of a scrape by a connection of its own. */
+    /** Returns the value of a metric, which is scraped over a separate connection. */
     private double figure(String name) {
         try (Socket scraper = connect()) {
             send(scraper, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -193,12 +193,12 @@ class HttpLimitsTest {
             for (int i = 0; i < 32; i++) {
                 slow.send("LINDEX", "k", "0");
             }
-            // The requests that are held meanwhile, this scrape among them, are far smaller.
+            // The memory of the pending requests, including this scrape, is far smaller.
             Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
         }
     }
 
-    /** Otherwise an event loop that is busy could let the reading threads fill the memory. */
+    /** Otherwise the reading threads could fill the memory while an event loop is busy. */
     @Test
     void whatIsReadForAnAnswerIsCountedBeforeTheLoopWritesIt() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);
@@ -211,7 +211,7 @@ class HttpLimitsTest {
                 http.append("/v1/stream/k", "text/plain", value);
             }
             int threads = http.readers.getCorePoolSize();
-            // Tasks that the threads have not taken yet are in the queue too.
+            // The queue also contains tasks that the threads have not started.
             CountDownLatch occupied = new CountDownLatch(threads);
             for (int i = 0; i < threads; i++) {
                 http.readers.execute(() -> {

@@ -29,19 +29,20 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The
- * same must be understood of them, nothing of what comes behind bytes that are no request, and what is wrong must be
- * refused as a problem of the client's.
+ * Any bytes that a client may send, at once and in pieces. The first byte of the input is the size of the pieces.
+ *
+ * <p>The decoder must produce the same requests in both cases and nothing after malformed bytes. It must report
+ * malformed bytes as an error of the client.
  */
 final class HttpTarget implements FuzzTarget {
-    /** Nothing that a method could begin with. */
+    /** The prefix of the line about an error. No method starts with it. */
     private static final String END = "(end) ";
 
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
     private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, Set.of(), exchange -> {});
-    /** A channel, its pipeline and its buffers. */
+    /** The memory of a channel, its pipeline, and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
-    /** A head of headers of a few characters each is the dearest. */
+    /** The maximum memory per input byte. A head with many short headers needs the most. */
     private static final long TIMES_THE_INPUT = 512;
 
     @Override
@@ -80,7 +81,7 @@ final class HttpTarget implements FuzzTarget {
         }
     }
 
-    /** A line for each request, or, behind {@link #END}, for what was wrong with it. */
+    /** Returns a line for each request, and a last line that starts with {@link #END} if a request is invalid. */
     private static List<String> understood(byte[] sent, int pieceBytes) {
         EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(() -> false));
         for (int at = 0; at < sent.length; at += pieceBytes) {
@@ -95,7 +96,7 @@ final class HttpTarget implements FuzzTarget {
         return reader.lines;
     }
 
-    /** Does with what the decoder gives what a connection does. */
+    /** A reader that processes decoded messages as a connection does. */
     private static final class Reader {
         private final List<String> lines = new ArrayList<>();
         private IncomingRequest incoming;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 
-/** Reads JSON objects as maps. */
+/** A parser that returns JSON objects as maps. */
 final class JsonTree {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many streams that are followed over one connection. */
+/** Many streams that a client follows over one connection. */
 class LiveStreamsTest {
     private static final String TEXT = "text/plain";
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -46,7 +46,7 @@ class LiveStreamsTest {
         server.create("/v1/stream/b", TEXT);
     }
 
-    /** A body that names streams: path, offset, path, offset, and so on. */
+    /** Returns a body for streams that are given as path, offset, path, offset, and so on. */
     private static String streams(String... pathsAndOffsets) {
         return IntStream.range(0, pathsAndOffsets.length / 2)
                 .mapToObj(i -> "{\"path\": \"" + pathsAndOffsets[2 * i] + "\", \"offset\": \""
@@ -58,7 +58,7 @@ class LiveStreamsTest {
         return server.send("POST", "/v1/live", body);
     }
 
-    /** The events of an answer, as they come. */
+    /** The events of a response, as they arrive. */
     private static final class Events implements AutoCloseable {
         private final Stream<String> stream;
         private final Iterator<String> lines;
@@ -68,7 +68,7 @@ class LiveStreamsTest {
             lines = stream.iterator();
         }
 
-        /** The next event's data, which must be of this kind. */
+        /** Returns the data of the next event, which must be of this kind. */
         JsonNode next(String kind) throws IOException {
             assertThat(lines.next()).isEqualTo("event: " + kind);
             String data = lines.next();
@@ -285,7 +285,7 @@ class LiveStreamsTest {
         }
     }
 
-    /** One stream that exists keeps the request going; the others count as well. */
+    /** The request continues because one of its streams exists. The others also count toward the limit. */
     @Test
     void whatAllFollowTogetherIsLimitedAndIsFreeAgainAfterwards() throws Exception {
         String body =

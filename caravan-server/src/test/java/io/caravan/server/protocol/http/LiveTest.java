@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reads that wait: long polls and event streams. */
+/** Reads that wait for values: long polls and event streams. */
 class LiveTest {
     private static final String TEXT = "text/plain";
 
@@ -72,7 +72,7 @@ class LiveTest {
     void aPollFromNowIsNotCached() throws Exception {
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
-        // What comes before the poll has looked where now is, it does not get.
+        // The poll does not return values that are appended before it determines the current end.
         while (!poll.isDone()) {
             server.append("/v1/stream/a", TEXT, "news");
         }
@@ -233,7 +233,7 @@ class LiveTest {
                 impatient.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES));
             }
             List<RawClient> clients = new ArrayList<>();
-            // More of them than there are reading threads.
+            // More readers than there are reading threads.
             for (int i = 0; i < 8; i++) {
                 RawClient client = impatient.raw();
                 clients.add(client);

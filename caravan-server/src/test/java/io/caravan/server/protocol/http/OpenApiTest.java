@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Holds the description of the interface, and the text about it, to the table of routes. */
+/** The OpenAPI description and the HTTP documentation, compared with the table of routes. */
 class OpenApiTest {
     private static final Set<String> METHODS = Set.of("get", "head", "put", "post", "delete", "patch", "options");
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the console and other tools of operators ask for, and who may have it. */
+/** The requests of the console and other operator tools, and the permissions that they require. */
 class OperatorPagesTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers", "Content-Type", "text/plain"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes", "Content-Type", "text/plain"};

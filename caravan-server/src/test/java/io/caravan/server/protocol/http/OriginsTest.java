@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Web pages that a browser has open do what they may, and no more. */
+/** Requests from web pages in a browser, by origin. */
 class OriginsTest {
     private static final String PATH = "/v1/stream/a";
     private static final String FOREIGN = "https://example.com";

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests sent ahead on one connection, step by step. */
+/** Pipelined requests on one connection, step by step. */
 class PipelineTest {
     private static final Pattern BODY = Pattern.compile("(?<=\\r\\n\\r\\n)[a-z]+");
     private static final Duration LONG = Duration.ofHours(1);
@@ -80,14 +80,14 @@ class PipelineTest {
         return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     }
 
-    /** What the socket would give in one read; runs none of the loop's tasks. */
+    /** Passes the bytes of one socket read to the pipeline without running tasks of the event loop. */
     private ByteBuf receive(String text) {
         ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
         channel.pipeline().fireChannelRead(bytes);
         return bytes;
     }
 
-    /** The bodies that went out since the last call. */
+    /** Returns the response bodies that were sent since the last call. */
     private List<String> answered() {
         StringBuilder out = new StringBuilder();
         for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {

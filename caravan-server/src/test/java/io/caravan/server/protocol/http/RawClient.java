@@ -14,18 +14,18 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** A client that sends what it is told, byte for byte. */
+/** A client that sends the given bytes unchanged. */
 final class RawClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
 
     private final Socket socket = new Socket();
     private final InputStream in;
 
-    /** Headers by their names in lower case. */
+    /** A response whose header names are in lower case. */
     record Response(int status, Map<String, String> headers, String body) {}
 
     RawClient(InetSocketAddress address) throws IOException {
-        // Small, so that a server that writes to nobody notices.
+        // A small buffer, so that the server notices a client that does not read.
         socket.setReceiveBufferSize(8 * 1024);
         socket.connect(address);
         socket.setTcpNoDelay(true);
@@ -66,7 +66,7 @@ final class RawClient implements AutoCloseable {
         return body.toString();
     }
 
-    /** Reads one chunk of a body; empty when it was the last. */
+    /** Reads one chunk of a body. The last chunk is empty. */
     String chunk() throws IOException {
         String chunk = bytes(Integer.parseInt(line(), 16));
         line();
@@ -92,12 +92,12 @@ final class RawClient implements AutoCloseable {
         return line.toString(ISO_8859_1).stripTrailing();
     }
 
-    /** Everything up to the end of the connection. */
+    /** Returns all bytes up to the end of the connection. */
     String rest() throws IOException {
         return new String(in.readAllBytes(), ISO_8859_1);
     }
 
-    /** Waits for the server to close, and tells whether nothing more came. */
+    /** Waits until the server closes the connection. Returns false if more bytes arrive first. */
     boolean atEnd() throws IOException {
         try {
             return in.read() < 0;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections of a follower to the leader, to which it passes requests on. */
+/** The connections over which a follower relays requests to the leader. */
 class RelayConnectionsTest {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
     private static final String PATH = "/v1/stream/a";
@@ -151,7 +151,7 @@ class RelayConnectionsTest {
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(leader.requests).hasSize(1);
         assertThat(next.connections()).isOne();
-        // Nothing keeps the connection to the old one open.
+        // No request keeps the connection to the old leader open.
         Eventually.await("the connection has ended", () -> leader.ended() == 1);
     }
 }

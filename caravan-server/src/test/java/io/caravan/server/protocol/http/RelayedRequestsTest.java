@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a host says to one that passes a request on to it: to a client it says something else. */
+/** The responses of a node to a relayed request, which differ from those to a client. */
 class RelayedRequestsTest {
     private static final String RELAYED = "Caravan-Relayed";
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
@@ -25,7 +25,7 @@ class RelayedRequestsTest {
         return new Cluster(new ClusterFile(UUID.randomUUID(), hosts), "a", null, false, InstantSource.system());
     }
 
-    /** On a connection of its own, as from another host. */
+    /** Appends over a separate connection, like a request from another node. */
     private static RawClient.Response append(HttpFixture fixture, String header) throws Exception {
         try (RawClient client = fixture.raw()) {
             client.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n" + header
@@ -34,7 +34,7 @@ class RelayedRequestsTest {
         }
     }
 
-    /** Then the host that passed it on holds it until another one leads. */
+    /** The relaying node then holds the request until another node leads. */
     @Test
     void aHostThatStopsRefusesItAsOneThatDoesNotLead() throws Exception {
         try (HttpFixture fixture = HttpFixture.leading(cluster())) {

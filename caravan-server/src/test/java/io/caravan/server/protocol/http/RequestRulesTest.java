@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that say something that others would heed: conditions, repeated headers, what is no part of a path. */
+/** Requests with conditions, repeated headers, or characters that are not allowed in a path. */
 class RequestRulesTest {
     private static final String TEXT = "text/plain";
     private static final String PATH = "/v1/stream/a";

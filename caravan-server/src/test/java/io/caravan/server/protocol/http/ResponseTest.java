@@ -20,11 +20,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What responses say to browsers, caches and proxies, and which encodings of a body are taken. */
+/** The response headers for browsers, caches, and proxies, and the accepted encodings of a body. */
 class ResponseTest {
     private static final String TEXT = "text/plain";
     private static final String POLICY = "Content-Security-Policy";
-    /** Headers that pages of every origin may read (Fetch standard), and those that are about the connection. */
+    /** Headers that pages of every origin may read according to the Fetch standard, and those about the connection. */
     private static final Set<String> ALWAYS_EXPOSED =
             Set.of("cache-control", "content-type", "content-length", "content-security-policy");
 
@@ -165,7 +165,7 @@ class ResponseTest {
                 assertThat(chunk).isNotEmpty();
                 comments += chunk.equals(":\n\n") ? 1 : 0;
             }
-            // Events go on between them, whole.
+            // Complete events continue between the comments.
             beating.append("/v1/stream/a", TEXT, "value");
             String chunk = client.chunk();
             while (chunk.equals(":\n\n")) {
@@ -175,7 +175,7 @@ class ResponseTest {
         }
     }
 
-    /** A page of another origin needs what programs need: all that the description names. */
+    /** A page of another origin needs all headers that the description names, like any other program. */
     @Test
     void pagesOfOtherOriginsMayUseAllHeaders() throws Exception {
         JsonNode description =

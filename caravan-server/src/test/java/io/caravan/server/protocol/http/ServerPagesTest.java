@@ -29,11 +29,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the server tells of itself, to whom, and what it says when its store does not work. */
+/** The responses about the state of the server, their permissions, and the responses while the store fails. */
 class ServerPagesTest {
     private static final String TEXT = "text/plain";
 
-    /** A store that refuses writes, or has no room for them, as it is told. */
+    /** A store that rejects writes or has no room for them, as the test sets it. */
     private static final class MoodyStore extends ForwardingListStore {
         private volatile @Nullable CaravanException refusal;
         private volatile @Nullable Runnable awaitingRoom;
@@ -189,7 +189,7 @@ class ServerPagesTest {
         }
     }
 
-    /** A change as another protocol makes it; returns when it is known what became of it. */
+    /** Appends as another protocol does, and waits for the outcome. */
     private static void push(HttpFixture server) throws InterruptedException {
         CountDownLatch told = new CountDownLatch(1);
         server.documents.write(

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a client of streams gets, beyond what the protocol's own suite looks at. */
+/** The behavior of streams that the conformance suite of the protocol does not cover. */
 class StreamTest {
     private static final String TEXT = "text/plain";
     private static final String JSON = "application/json";
@@ -117,7 +117,7 @@ class StreamTest {
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
     }
 
-    /** Each message takes its place in the log, which is much more than a digit. */
+    /** A message needs much more space in the log than the single digit that it contains. */
     @Test
     void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
         int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + StreamWrites.MESSAGE_OVERHEAD_BYTES);
@@ -207,7 +207,7 @@ class StreamTest {
         assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
     }
 
-    /** A gateway for Yjs continues behind a snapshot by adding 1 to the second half of its offset. */
+    /** A Yjs gateway continues after a snapshot by adding 1 to the second half of its offset. */
     @Test
     void anOffsetWithinAValueStandsForItsStart() throws Exception {
         server.create("/v1/stream/a", TEXT);

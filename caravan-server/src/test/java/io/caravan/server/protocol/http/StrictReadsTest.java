@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests to a host of a cluster whose reads are strict. */
+/** Linearizable reads from a cluster node over HTTP. */
 final class StrictReadsTest {
     private static final String TEXT = "text/plain";
 
@@ -66,7 +66,7 @@ final class StrictReadsTest {
         assertThat(read.get().body()).isEqualTo("one two");
     }
 
-    /** What comes later has been committed, so it is not old. */
+    /** Later values have been committed, so they are not stale. */
     @Test
     void aLiveReadAsksWhenItBegins() throws Exception {
         String tail = server.get("/v1/stream/a")

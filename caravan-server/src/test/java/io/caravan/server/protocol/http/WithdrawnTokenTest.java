@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What has begun tells nothing more once the token is withdrawn that allowed it. */
+/** Requests in progress when their token is revoked. They must not return further data or write. */
 class WithdrawnTokenTest {
     private static final String STREAM = "/v1/stream/a";
     private static final String WRITER = "writer.secret = writes-and-writes\nwriter.permissions = write\n";
@@ -69,7 +69,7 @@ class WithdrawnTokenTest {
         }
     }
 
-    /** The head was let in; the token is withdrawn while the body is on its way. */
+    /** The head was authorized, and the token is revoked while the body is being sent. */
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE"})
     void aWriteWhoseRequestHadBegunChangesNothing(String method) throws Exception {
@@ -98,7 +98,7 @@ class WithdrawnTokenTest {
         try (RawClient events = read("?offset=-1&live=sse")) {
             assertThat(events.line()).isEqualTo("HTTP/1.1 200 OK");
             while (!events.line().isEmpty()) {
-                // The head.
+                // Skips the head.
             }
             assertThat(events.chunk()).contains("upToDate");
             withdraw();

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Changes that wait for the store, fail, and share a force. */
+/** Writes over HTTP that wait for the store, fail, or share an fsync. */
 class WritesTest {
     private static final long LIMIT = 1_000;
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
@@ -136,7 +136,7 @@ class WritesTest {
         assertThat(readers).isEmpty();
         answers.holdReply(-LIMIT);
         channel.runPendingTasks();
-        // Others take the room before its turn comes.
+        // Other replies take the memory before the read starts.
         answers.holdReply(LIMIT);
         read();
         assertThat(ran).isEmpty();

@@ -7,7 +7,7 @@ import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** With one password: who has not shown it may do nothing. */
+/** Authentication with one password. */
 class AuthTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {

@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** {@code BLPOP}: whose turn it is, and who takes nothing. */
+/** {@code BLPOP}: the order of the waiting clients, and the clients that take nothing. */
 class BlockingPopTest extends RespTestBase {
     private static final Pattern WAITING = Pattern.compile("(?m)^caravan_pops_waiting ([0-9]+)");
 
-    /** Waits until clients wait for so many names. */
+    /** Waits until clients wait for {@code names} names. */
     private void awaitWaiting(int names) {
         Eventually.await(names + " names are waited for", () -> waiting() == names);
     }
@@ -152,7 +152,7 @@ class BlockingPopTest extends RespTestBase {
         }
     }
 
-    /** Neither while the value is being pushed, nor while it is being taken. */
+    /** The client gets no reply before the push and the removal of the value are durable. */
     @Test
     void anAnswerIsDurable() throws Exception {
         try (RespClient waiter = waitFor("k");
@@ -269,7 +269,7 @@ class BlockingPopTest extends RespTestBase {
         awaitWaiting(0);
     }
 
-    /** Everything that is pushed is taken once, by three of whom some give up all the time. */
+    /** Each value is taken exactly once by three clients, one of which often times out. */
     @Test
     void nothingIsLostAndNothingTakenTwice() throws Exception {
         int values = 2_000;

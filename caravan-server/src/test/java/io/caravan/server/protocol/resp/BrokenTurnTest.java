@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Something goes wrong on the event loop that nobody foresaw. */
+/** An unexpected exception on the event loop. */
 class BrokenTurnTest extends RespTestBase {
     private static final class BrokenStore extends ForwardingListStore {
         private volatile boolean broken;
@@ -37,7 +37,7 @@ class BrokenTurnTest extends RespTestBase {
         return new RespFixture(store, Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
-    /** It waited for ever, unclosed. */
+    /** An earlier version never closed the connection. */
     @Test
     void theConnectionIsClosed() throws Exception {
         try (RespClient other = fixture.connect()) {

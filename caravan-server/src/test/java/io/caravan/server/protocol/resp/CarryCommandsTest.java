@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Documents that come with their sequences and attributes. */
+/** The import and export of documents with their sequences and attributes. */
 class CarryCommandsTest extends RespTestBase {
     @Test
     void aDocumentComesWholeWithItsSequencesAndAttributes() throws IOException {
@@ -134,7 +134,7 @@ class CarryCommandsTest extends RespTestBase {
         answers(":0", "DBSIZE");
     }
 
-    /** The identity begins with that of the store, which is random. */
+    /** Checks the export. The identity starts with the random identity of the store. */
     private void exports(String range, String attributes) throws IOException {
         assertThat(client.call("CARAVAN.EXPORT", "k"))
                 .matches(Pattern.quote("[" + range + ", $moving, :0, $identity, $") + "[0-9a-f-]{36}/1"

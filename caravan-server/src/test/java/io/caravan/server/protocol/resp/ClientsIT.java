@@ -40,13 +40,13 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
-/** The server as a process of its own, under clients that others have made: every command, and what applications call. */
+/** Third-party clients of a server process: every command, and the calls that applications use. */
 @Tag("slow")
 class ClientsIT {
-    /** A server that has just started may leave a client on a busy machine without an answer for as long. */
+    /** On a busy machine, a server that has just started may take this long to reply to a client. */
     private static final int PATIENCE_MILLIS = 30_000;
 
-    /** Of all tests, which leave no document behind. */
+    /** The server of all tests. They leave no documents behind. */
     private static ServerProcess server;
 
     @BeforeAll
@@ -93,7 +93,7 @@ class ClientsIT {
         return connection.getOne();
     }
 
-    /** Jedis has a map as a list of pairs. */
+    /** Converts the lists of pairs that Jedis uses for maps. */
     private static Object plain(Object answer) {
         if (!(answer instanceof List<?> list)) {
             return answer;
@@ -137,7 +137,7 @@ class ClientsIT {
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
             boolean queueing = false;
             for (Step step : CommandScript.steps()) {
-                // The client has its own way with transactions, and keeps to the version that it began with.
+                // Lettuce handles transactions itself and keeps the protocol version with which it started.
                 queueing = queueing || step.name().equals("MULTI");
                 if (!queueing && !step.name().equals("HELLO")) {
                     runLettuce(connection.sync(), step);

@@ -28,13 +28,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients of a server that has lost its store find everything that was archived, and do not notice. */
+/** Clients of a server that has lost its store and fetches archived documents when they are needed. */
 class ColdDocumentsTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     private final HttpClient http = HttpClient.newHttpClient();
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
-    /** Whether the archive can not be reached. */
+    /** Whether the archive is unreachable. */
     private volatile boolean down;
 
     private ServerFixture server;

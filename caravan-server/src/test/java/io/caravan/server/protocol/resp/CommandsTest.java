@@ -123,7 +123,7 @@ class CommandsTest {
         assertThat(client.atEnd()).isTrue();
     }
 
-    /** A client such as ioredis goes on after the error, and would write among the documents of other applications. */
+    /** A client such as ioredis continues after the error and would write to the documents of other applications. */
     @Test
     void aClientThatSelectsAnotherDatabaseIsToldSoAndDoesNothingMore() throws IOException {
         client.sendRaw("RPUSH k before\r\nSELECT 1\r\nRPUSH k after\r\nDEL k\r\n".getBytes(UTF_8));

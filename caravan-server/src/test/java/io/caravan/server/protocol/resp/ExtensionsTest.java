@@ -7,7 +7,7 @@ import io.caravan.server.document.DocumentAttributes;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** Documents by their sequences. */
+/** The commands that use sequences. */
 class ExtensionsTest extends RespTestBase {
 
     @Test

@@ -16,10 +16,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Documents as a whole: which there are, of what type, and until when. */
+/** Commands about documents: names, types, and expiry. */
 class KeysTest extends RespTestBase {
 
-    /** As HTTP makes one. */
+    /** Creates a document without values, as an HTTP client can. */
     private void createEmpty(String name) {
         TestDocuments.create(fixture.documents, name, DocumentAttributes.NONE.withContentType("text/plain"));
     }
@@ -50,7 +50,7 @@ class KeysTest extends RespTestBase {
         return words;
     }
 
-    /** Each one more was a call within a call, until the stack was full. */
+    /** In an earlier version, each repeated option was a nested call, until the stack overflowed. */
     @Test
     void ofAnOptionThatIsGivenAgainTheLastCounts() throws IOException {
         client.call("RPUSH", "a", "v");

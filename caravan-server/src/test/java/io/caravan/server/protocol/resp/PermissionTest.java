@@ -11,7 +11,7 @@ import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What users may do is checked for each command, and for each document that it names. */
+/** The permissions of users, which the server checks for each command and for each document that it names. */
 class PermissionTest extends RespTestBase {
     private static final String SECRETS = """
             reader.secret = reads-and-reads
@@ -74,7 +74,7 @@ class PermissionTest extends RespTestBase {
         fails("ERR a document's name", "LLEN", "");
     }
 
-    /** Takes the reader's secret away. */
+    /** Revokes the reader's secret. */
     private void withdrawReader() throws IOException {
         Files.writeString(file, SECRETS.replace("reads-and-reads", "another-one"));
         authenticator.reload();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Many requests on their way at once: order, durability, backpressure and the end. */
+/** Pipelined requests: order, durability, backpressure, and the end of connections. */
 class PipelineTest {
     @AutoClose
     private ServerFixture fixture;
@@ -50,7 +50,7 @@ class PipelineTest {
         });
     }
 
-    /** One connection's random requests, sent at once, against a plain list. */
+    /** Sends random requests over one connection at once and compares the replies with a model. */
     private static void runModel(RespClient client, Random random, String name) throws IOException {
         ByteArrayOutputStream sent = new ByteArrayOutputStream();
         List<String> expected = new ArrayList<>();
@@ -114,7 +114,8 @@ class PipelineTest {
                     request("PING")));
             fixture.store.awaitAccepted(before + 4);
             assertThat(writer.read()).isEqualTo("+PONG");
-            // The other connection shares the event loop or a reader with this one: nobody waits for the writes.
+            // The other connection shares the event loop or a reading thread with this one, and neither waits for the
+            // writes.
             assertThat(other.call("PING")).isEqualTo("+PONG");
             assertThat(writer.hasInput()).isFalse();
             fixture.store.release();
@@ -126,7 +127,7 @@ class PipelineTest {
         }
     }
 
-    /** Its commands were answered, so nothing else counts them. */
+    /** Its commands have been answered, so no other count includes them. */
     @Test
     void aTransactionCountsAsARequestUntilItsReply() throws Exception {
         Network network = fixture.server.network();
@@ -241,7 +242,7 @@ class PipelineTest {
         }
     }
 
-    /** Some of them are still bytes when the end of what the client sends is seen. */
+    /** Some of the requests are not decoded yet when the server detects the end of input. */
     @Test
     void evenTheAnswersToRequestsThatHadToWait() throws Exception {
         int pushes = 1_500;
@@ -282,7 +283,7 @@ class PipelineTest {
             fixture.store.awaitAccepted(1);
             Thread stop = new Thread(fixture.server::close, "stop");
             stop.start();
-            // No more connections are taken, and those that there are have been told, or are about to be.
+            // The server accepts no more connections, and has notified the existing ones or is about to do so.
             assertThat(idle.atEnd()).isTrue();
             Eventually.awaitWaitingOrDone(stop);
             Flood.turn(fixture.server.network());

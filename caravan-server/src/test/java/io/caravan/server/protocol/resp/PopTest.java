@@ -82,7 +82,7 @@ class PopTest extends RespTestBase {
         answers(":0", "LLEN", "k");
     }
 
-    /** Others drop the oldest value whenever it has been read, until they must wait. */
+    /** Another thread drops the oldest value after every read, until it has to wait. */
     @Test
     void isNotOvertakenForEver() throws IOException {
         for (int i = 0; i < 100; i++) {
@@ -90,7 +90,7 @@ class PopTest extends RespTestBase {
         }
         AtomicInteger reads = new AtomicInteger();
         afterRead = () -> {
-            // Or the test would not end without the mend.
+            // Limits the drops, so that the test ends even if the pop is overtaken forever.
             if (reads.incrementAndGet() < 50) {
                 fixture.documents.write(DocumentName.of("k"), PopTest::dropOldest, new IgnoredOutcome<>());
             }
@@ -119,7 +119,7 @@ class PopTest extends RespTestBase {
         assertThat(client.read()).isEqualTo(":0");
     }
 
-    /** Three take what one pushes while another trims: what was taken is in order, and nothing was taken twice. */
+    /** Three clients pop what one pushes while another trims. Popped values must be in order and without duplicates. */
     @Test
     void nobodyTakesWhatAnotherHasTaken() throws Exception {
         AtomicBoolean pushing = new AtomicBoolean(true);

@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Messages to those who listen. */
+/** Messages to subscribers of channels. */
 class PubSubTest extends RespTestBase {
     @TempDir
     private static Path directory;
@@ -201,7 +201,7 @@ class PubSubTest extends RespTestBase {
         answers(">[$unsubscribe, $a, :0]", "UNSUBSCRIBE");
     }
 
-    /** They wait behind the answer that comes after the one that is waited for, and must not keep it from being given. */
+    /** Messages that wait behind a pending reply must not delay the replies before it. */
     @Test
     void messagesDoNotHoldUpTheAnswersBeforeThem() throws IOException {
         String message = "x".repeat(64 * 1024);
@@ -209,7 +209,7 @@ class PubSubTest extends RespTestBase {
         try (RespClient listener = fixture.connect()) {
             listener.call("HELLO", "3");
             listener.call("SUBSCRIBE", "a");
-            // What waits behind the first is begun together.
+            // The server starts the commands after the first one together.
             listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
             awaitFigure("caravan_pops_waiting 1.0");
             answers(":1", "RPUSH", "j", "u");
@@ -360,7 +360,7 @@ class PubSubTest extends RespTestBase {
         }
     }
 
-    /** A channel is compared with every pattern: other clients of the event loop must not wait for that. */
+    /** The server compares a channel with every pattern. Other clients of the event loop must not wait for that. */
     @Test
     void messagesMatchPatternsOffTheEventLoopAndInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);

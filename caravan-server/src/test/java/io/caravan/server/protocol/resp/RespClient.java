@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A blocking client that shows answers as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value},
+ * A blocking client that returns replies as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value},
  * {@code null}, {@code [:1, $value]}, {@code nullarray}; in RESP 3 {@code _}, {@code #t}, {@code =txt:text},
  * <code>{$name: :1}</code>, {@code ~[:1]}.
  */
@@ -28,15 +28,15 @@ public final class RespClient implements AutoCloseable {
     }
 
     /**
-     * Connects.
+     * Connects to a server.
      *
-     * @param receiveBytes about what the socket takes before it is read
+     * @param receiveBytes the approximate size of the socket's receive buffer
      */
     public RespClient(InetSocketAddress address, int receiveBytes) throws IOException {
         this(connected(address, receiveBytes));
     }
 
-    /** A client over a socket that is connected. */
+    /** Uses a socket that is connected. */
     public RespClient(Socket socket) throws IOException {
         this.socket = socket;
         socket.setTcpNoDelay(true);
@@ -51,7 +51,7 @@ public final class RespClient implements AutoCloseable {
         return socket;
     }
 
-    /** Sends a command and reads its answer. */
+    /** Sends a command and returns its reply. */
     public String call(String... words) throws IOException {
         send(words);
         return read();
@@ -84,12 +84,12 @@ public final class RespClient implements AutoCloseable {
         socket.getOutputStream().write(bytes, from, to - from);
     }
 
-    /** Says that nothing more will be sent. */
+    /** Tells the server that the client will send nothing more. */
     void finishSending() throws IOException {
         socket.shutdownOutput();
     }
 
-    /** Reads one answer. */
+    /** Reads one reply. */
     public String read() throws IOException {
         String line = readLine();
         char type = line.charAt(0);
@@ -146,17 +146,17 @@ public final class RespClient implements AutoCloseable {
         return line.toString(UTF_8);
     }
 
-    /** Takes so many bytes of what the server sends, as they are. */
+    /** Reads {@code length} bytes and returns them unchanged. */
     byte[] readRaw(int length) throws IOException {
         return in.readNBytes(length);
     }
 
-    /** Whether bytes have come that were not read. */
+    /** Whether unread bytes have arrived. */
     boolean hasInput() throws IOException {
         return in.available() > 0;
     }
 
-    /** Waits for the server to close, and tells whether nothing more came. */
+    /** Waits until the server closes the connection. Returns false if more bytes arrive first. */
     public boolean atEnd() throws IOException {
         return in.read() < 0;
     }

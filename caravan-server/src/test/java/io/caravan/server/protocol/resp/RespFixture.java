@@ -30,7 +30,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** RESP alone over a store, on a loopback port of its own, with one event loop and two reading threads. */
+/** A RESP server without HTTP on a loopback port, with one event loop and two reading threads. */
 final class RespFixture implements AutoCloseable {
     private static final int READERS = 2;
 
@@ -38,7 +38,7 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** How far the clock by which documents expire has gone on, which only the test moves. */
+    /** The milliseconds by which the test has advanced the clock for the expiry of documents. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();
@@ -90,14 +90,14 @@ final class RespFixture implements AutoCloseable {
                 ListStore.inMemory(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
-    /** The node of a cluster that leads. */
+    /** Starts the leader of a cluster. */
     static RespFixture leading(Cluster cluster, Authenticator authenticator) throws IOException {
         cluster.serving(true);
         return new RespFixture(
                 ListStore.inMemory(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30), cluster);
     }
 
-    /** A client whose socket takes little at a time. */
+    /** Connects a client with a receive buffer of about this size. */
     RespClient connect(int receiveBytes) throws IOException {
         return new RespClient(address, receiveBytes);
     }
@@ -106,7 +106,7 @@ final class RespFixture implements AutoCloseable {
         return new RespClient(address);
     }
 
-    /** Occupies the reading threads until the latch is open. Returns when each has its task. */
+    /** Occupies the reading threads until the latch is open. Returns when each thread has its task. */
     void occupyReaders(CountDownLatch until) throws InterruptedException {
         CountDownLatch occupied = new CountDownLatch(READERS);
         for (int i = 0; i < READERS; i++) {
@@ -122,7 +122,7 @@ final class RespFixture implements AutoCloseable {
         occupied.await();
     }
 
-    /** Number of tasks that wait for a reading thread. */
+    /** Returns the number of tasks that wait for a reading thread. */
     int waitingForReaders() {
         return readers.getQueue().size();
     }

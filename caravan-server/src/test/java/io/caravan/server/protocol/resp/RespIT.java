@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What only a process of its own can show: atomicity in a kill, and answers that are larger than its memory. */
+/** Tests that need a server process: atomicity after SIGKILL, and replies larger than the memory of the server. */
 @Tag("slow")
 class RespIT {
     private static final int SIGKILL_EXIT = 128 + 9;
@@ -27,7 +27,7 @@ class RespIT {
     @TempDir
     private Path directory;
 
-    /** Makes transactions, many on their way at once, until the connection breaks; tells how many were answered. */
+    /** Sends pipelined transactions until the connection breaks, and returns the number of replies. */
     private static long transactUntilBroken(ServerProcess server, CompletableFuture<Void> underLoad)
             throws IOException {
         long answered = 0;

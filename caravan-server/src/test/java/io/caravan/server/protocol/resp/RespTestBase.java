@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** One client of a server of its own for each test. */
+/** A base class that starts a server with one client for each test. */
 abstract class RespTestBase {
     RespFixture fixture;
     RespClient client;
@@ -37,7 +37,7 @@ abstract class RespTestBase {
         assertThat(client.call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
     }
 
-    /** Asks until the answer is what it is to become; fails after a while. */
+    /** Sends a command until the reply is {@code expected}, and fails after a timeout. */
     final void becomes(String expected, String... words) {
         Eventually.await(String.join(" ", words) + " is " + expected, () -> {
             try {

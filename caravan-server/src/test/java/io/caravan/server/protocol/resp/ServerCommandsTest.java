@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /** Commands about the server and its connections. */
 class ServerCommandsTest extends RespTestBase {
 
-    /** The answer is made on the event loop. */
+    /** The event loop computes this reply, so its size must be limited. */
     @Test
     void commandTellsOfNoMoreCommandsThanThereAre() throws IOException {
         String[] words = new String[1_000];

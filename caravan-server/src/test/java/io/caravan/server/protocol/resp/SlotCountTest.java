@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Counts of the documents of a slot, which look at every document. */
+/** The count of the documents in a slot, which only an administrator may request because it checks every document. */
 class SlotCountTest extends RespTestBase {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
     private static final String SLOT = String.valueOf(Slots.of("k".getBytes(UTF_8)));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Clients that ask for much and take it slowly, or not at all. */
+/** Clients that request large replies and read them slowly or not at all. */
 @Execution(ExecutionMode.CONCURRENT)
 class SlowReaderTest extends RespTestBase {
     private static final int VALUES = 20;
@@ -47,7 +47,7 @@ class SlowReaderTest extends RespTestBase {
         }
     }
 
-    /** Asks for all, and takes the beginning. */
+    /** Requests all values and reads only the start of the reply. */
     private RespClient begin() throws IOException {
         RespClient slow = fixture.connect();
         slow.send("LRANGE", "k", "0", "-1");
@@ -113,7 +113,7 @@ class SlowReaderTest extends RespTestBase {
             client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
         }
         try (RespClient stalled = fixture.connect(4 * 1024)) {
-            // Or it would be taken for gone before it was accepted.
+            // Otherwise the check for one client would succeed before the server has accepted the connection.
             becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
             stalled.send("LRANGE", "k", "-1", "-1");
             stalled.send("LRANGE", "k", "-2", "-2");
@@ -124,7 +124,7 @@ class SlowReaderTest extends RespTestBase {
         }
     }
 
-    /** Whole answers were bounded in number only, and a small request may have a large one. */
+    /** A small request can have a large reply, so a limit on the number of replies is not enough. */
     @Test
     void largeAnswersThatNobodyTakesAreNotMade() throws IOException {
         client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
@@ -139,7 +139,7 @@ class SlowReaderTest extends RespTestBase {
         }
     }
 
-    /** The same for answers that are made on the event loop, which nothing else counts. */
+    /** The same limit applies to replies that the event loop computes. */
     @Test
     void whoTakesNoneOfManyAnswersIsLetGo() throws IOException {
         try (RespClient stalled = fixture.connect(4 * 1024)) {

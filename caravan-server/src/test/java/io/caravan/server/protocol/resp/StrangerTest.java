@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Who has not authenticated itself gets little memory, and little time. */
+/** The limits on memory and time of clients that have not authenticated. */
 class StrangerTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {

@@ -11,10 +11,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Commands of a host of a cluster whose reads are strict: what may tell of a document waits until it leads for sure. */
+/** Linearizable reads over RESP: a reply about a document must wait until the node has confirmed that it leads. */
 final class StrictReadsTest extends RespTestBase {
     private static final String WHY = "no majority has answered";
-    /** Every command that has the flag {@code readonly}, and what changes nothing or is refused. */
+    /** Every command with the flag {@code readonly}, and write commands that change nothing or are rejected. */
     private static final List<String> LOOKING = List.of(
             "LRANGE a 0 -1",
             "LINDEX a 0",
@@ -92,7 +92,7 @@ final class StrictReadsTest extends RespTestBase {
         answers("[[$one], :3]", "EXEC");
     }
 
-    /** The store writes nothing for it, so no majority is asked by the change itself. */
+    /** The store writes nothing for this trim, so the write itself needs no confirmation by a quorum. */
     @Test
     void aTrimOfWhatIsEmptyAlreadyIsARead() throws IOException {
         fill();
@@ -142,7 +142,7 @@ final class StrictReadsTest extends RespTestBase {
         assertThat(client.read()).isEqualTo("+PONG");
     }
 
-    /** What comes later has been committed, so it is not old. */
+    /** Later values have been committed, so they are not stale. */
     @Test
     void aReadThatWaitsForAValueAsksOnce() throws IOException {
         fill();

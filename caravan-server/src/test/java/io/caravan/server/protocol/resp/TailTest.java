@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** {@code CARAVAN.READ} with {@code BLOCK}: waits that hold no thread, and their ends. */
+/** {@code CARAVAN.READ} with {@code BLOCK}: waits that occupy no thread, and the events that end them. */
 class TailTest extends RespTestBase {
     private static final String LONG = "600000";
 
-    /** Waits until somebody waits for so many documents. */
+    /** Waits until clients wait for {@code documents} documents. */
     private void awaitTails(int documents) {
         Eventually.await(documents + " are waited for", () -> fixture.documents.tailedDocuments() == documents);
     }
@@ -134,7 +134,7 @@ class TailTest extends RespTestBase {
         }
     }
 
-    /** Each value is told of exactly once, however reads and appends interleave. */
+    /** Each value is returned exactly once, for any interleaving of reads and appends. */
     @Test
     void aTailMissesNothing() throws IOException {
         int values = 2_000;

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** RESP over TLS, with Java's own client. */
+/** RESP over TLS with the JDK's TLS client. */
 class TlsTest {
     private static final int TIMEOUT_MILLIS = 20_000;
 
@@ -79,7 +79,7 @@ class TlsTest {
                 config -> config.withNetwork(new NetworkConfig(defaults.transport(), 1, limits, tls)));
     }
 
-    /** A client that trusts one certificate and may have one. */
+    /** Connects a client that trusts one certificate and may have one of its own. */
     private static SSLSocket connect(ServerFixture fixture, X509Bundle trusted, @Nullable X509Bundle own)
             throws IOException, GeneralSecurityException {
         KeyStore trust = KeyStore.getInstance("PKCS12");
@@ -121,7 +121,7 @@ class TlsTest {
                 fixture.server.respAddress().getPort())) {
             Eventually.await(
                     "it is there", () -> fixture.server.network().connections().size() == 1);
-            // It would wait for the client until the test is over.
+            // A stop that waited for this client would take an hour.
             fixture.server.stop(Duration.ofHours(1), Duration.ofHours(1));
             assertThat(silent.getInputStream().read()).isNegative();
             fixture.close();
@@ -134,7 +134,7 @@ class TlsTest {
                 SSLSocket socket = connect(fixture, first, null)) {
             assertPong(socket);
             socket.getOutputStream().write("*1\r\n$-5\r\n".getBytes(US_ASCII));
-            // Throws when the server ends without saying so.
+            // Throws if the server closes the connection without a TLS closure alert.
             assertThat(new String(socket.getInputStream().readAllBytes(), US_ASCII))
                     .isEqualTo("-ERR Protocol error: invalid bulk length\r\n");
         }
@@ -191,7 +191,7 @@ class TlsTest {
         }
     }
 
-    /** Between two steps of a renewal: each file is fine by itself. */
+    /** The state between two steps of a renewal, in which each file is valid by itself. */
     @Test
     void aPairOfWhichOnlyOneFileIsRenewedIsRefusedAndTheOldOneStaysInUse() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);

@@ -31,7 +31,7 @@ class TransactionTest extends RespTestBase {
 
     private final BetweenReads store = new BetweenReads();
 
-    /** Something happens after a read of a document; and it is known which thread has written last. */
+    /** A store that runs an action after a read and records the thread of the last write. */
     private static final class BetweenReads extends ForwardingListStore {
         private volatile @Nullable Runnable once;
         private volatile @Nullable String writer;
@@ -92,7 +92,7 @@ class TransactionTest extends RespTestBase {
         answers("[$new]", "LRANGE", "k", "0", "-1");
     }
 
-    /** What is appended while the list is read belongs to the answer, because it is deleted with the rest. */
+    /** Values that are appended while the list is read must be in the reply, because they are deleted with the rest. */
     @Test
     void nothingOfOthersComesBetweenItsReadsAndItsWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");
@@ -157,7 +157,7 @@ class TransactionTest extends RespTestBase {
         answers(":2", "LLEN", "j");
     }
 
-    /** The change is made where its JSON was parsed, and tried again nowhere else. */
+    /** The thread that parses the JSON also makes the write, and no other thread repeats it. */
     @Test
     void onlyShortJsonIsParsedOnTheEventLoop() throws IOException {
         String loop = "caravan-loop";

@@ -63,14 +63,14 @@ class ConversationsTest {
         return "{\"message\":" + number + "}";
     }
 
-    /** A window of messages from one number to before another, behind some that come first. */
+    /** Returns the messages of {@code first} and those with the numbers from {@code from} to before {@code to}. */
     private static List<String> window(int from, int to, String... first) {
         List<String> messages = new ArrayList<>(List.of(first));
         IntStream.range(from, to).mapToObj(ConversationsTest::message).forEach(messages::add);
         return messages;
     }
 
-    /** Values that were appended to lists other than the catalog's, while the action ran. */
+    /** Returns the number of values that the action appends to lists other than the catalog. */
     private long appended(Runnable action) {
         long before = store.stats().appends();
         action.run();
@@ -151,7 +151,7 @@ class ConversationsTest {
         assertThat(conversations.messages("a")).isEqualTo(same);
     }
 
-    /** Whatever is done to a conversation, it is what it was replaced by, in this process and the next. */
+    /** Random changes compared with a model, also after a restart. */
     @Test
     void conversationsAreAsAModelHasThem() {
         long seed = Long.getLong("caravan.seed", System.nanoTime());
@@ -179,7 +179,9 @@ class ConversationsTest {
                 .containsExactlyInAnyOrderElementsOf(model.keySet());
     }
 
-    /** What chat memories do, and what they do not; few different messages, so that many are equal. */
+    /**
+     * Changes the messages as chat memories do, and in other ways. There are few different messages, so many are equal.
+     */
     private static void change(List<String> messages, Random random) {
         switch (random.nextInt(12)) {
             case 0 -> messages.clear();
@@ -293,7 +295,7 @@ class ConversationsTest {
         }
     }
 
-    /** A copy of the files is what a crash at this moment would leave, but for what the operating system may hold. */
+    /** A copy of the files is the state after a process crash at this moment. */
     @Test
     void aChangeIsInTheFilesWhenItReturns() throws IOException {
         StoreConfig slow = StoreConfig.builder(work.resolve("slow"))
@@ -330,7 +332,7 @@ class ConversationsTest {
         assertThatThrownBy(() -> conversations.names()).isInstanceOf(StoreClosedException.class);
     }
 
-    /** Each thread has a conversation of its own, and all of them replace one more, through objects of their own. */
+    /** Each thread has its own conversation, and all replace a shared one through separate objects. */
     @Test
     void threadsShareConversations() throws Exception {
         int threads = 4;
@@ -365,7 +367,7 @@ class ConversationsTest {
                         .toList());
     }
 
-    /** As a model that cuts its answer in the middle of an emoji makes it. */
+    /** A model creates such text when it truncates its answer in the middle of an emoji. */
     @Test
     void halfASurrogatePairIsKeptAsItsEscape() {
         String whole = "{\"text\":\"\ud83d\ude00\"}";

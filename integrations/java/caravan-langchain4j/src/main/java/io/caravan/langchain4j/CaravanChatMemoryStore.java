@@ -9,11 +9,13 @@ import io.caravan.chat.Conversations;
 import java.util.List;
 
 /**
- * LangChain4j's chat memory in an embedded store. A memory is a conversation named {@code langchain4j/} and the text of
- * its id, so that 7 and "7" are the same; a message is the JSON that LangChain4j makes of it.
+ * A LangChain4j chat memory in an embedded store. The conversation of a memory is named {@code langchain4j/} followed
+ * by the id as text, so 7 and "7" are the same id. A message has the JSON form of LangChain4j.
  *
- * <p>What has returned is durable, and a change is all or nothing. An update writes what it adds: see
- * {@link Conversations}, whose exceptions also come from here. A memory without messages is deleted. Threads may share it.
+ * <p>When a method returns, its change is durable. A change is atomic. An update writes only new messages. A memory
+ * without messages is deleted. See {@link Conversations}, whose exceptions the methods pass on.
+ *
+ * <p><b>Threading.</b> Threads may share this object.
  */
 public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private static final String PREFIX = "langchain4j/";
@@ -21,9 +23,9 @@ public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private final Conversations conversations;
 
     /**
-     * Keeps memories in this store, which stays the caller's to close.
+     * Stores memories in this store, which the caller closes.
      *
-     * @throws IllegalStateException when the store has lists with ids from 1 on that are no conversations
+     * @throws IllegalStateException if the store has lists with positive ids that are not conversations
      */
     public CaravanChatMemoryStore(ListStore store) {
         conversations = Conversations.of(store, PREFIX);

@@ -106,7 +106,10 @@ class CaravanChatMemoryStoreTest {
         assertThat(memories.getMessages("lucy")).isEmpty();
     }
 
-    /** What is read is written back as the same JSON; otherwise every update would write the whole conversation. */
+    /**
+     * A message that is read must be written as the same JSON. Otherwise every update would write the entire
+     * conversation.
+     */
     @Test
     void aTurnWritesWhatItAdds() {
         ChatMemory memory = window(memories);
@@ -120,7 +123,7 @@ class CaravanChatMemoryStoreTest {
             memory.add(UserMessage.from("question " + i));
         }
 
-        // One for each turn, and the system message once or twice.
+        // One append for each turn, and one or two for the system message.
         assertThat(store.stats().appends() - before).isBetween(9L, 11L);
     }
 
@@ -136,7 +139,7 @@ class CaravanChatMemoryStoreTest {
         assertThat(memory.messages()).containsExactly(UserMessage.from("short"));
     }
 
-    /** Killed while it writes, and while it rests: what it has written last is not followed by what would flush it. */
+    /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
     void whatWasAcknowledgedSurvivesAKill(int messagesUntilRest) throws IOException {
@@ -162,7 +165,9 @@ class CaravanChatMemoryStoreTest {
         return Integer.parseInt(((UserMessage) message).singleText());
     }
 
-    /** Adds so many numbers to a memory, prints each when it has been added, and then waits to be killed. */
+    /**
+     * Adds up to {@code arguments[1]} numbers to a memory, prints each one after it was added, and waits to be killed.
+     */
     static final class WritingMain {
         private WritingMain() {}
 

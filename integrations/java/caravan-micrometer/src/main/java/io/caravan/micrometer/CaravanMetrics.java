@@ -18,21 +18,23 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The figures of an embedded store, under the names and in the units (bytes, seconds) that Caravan's server has for them.
- * They are read from the store together, at most once a second, and may be read from any thread. Once the store is
- * closed they stay what they were; the registry keeps the store from being collected until its meters are removed.
+ * The metrics of an embedded store, with the names and units (bytes, seconds) that the Caravan server uses. All metrics
+ * are read from the store together, at most once per second. After the store is closed, they keep their last values.
+ * The registry keeps a reference to the store until its meters are removed.
+ *
+ * <p><b>Threading.</b> Any thread may read the metrics.
  */
 public final class CaravanMetrics implements MeterBinder {
     private final ListStore store;
     private final Tags tags;
     private final LongSupplier clock;
 
-    /** Figures without tags: for an application with one store. */
+    /** Creates metrics without tags for an application with one store. */
     public CaravanMetrics(ListStore store) {
         this(store, Tags.empty());
     }
 
-    /** Figures with tags, which must tell them from those of another store in the same registry. */
+    /** Creates metrics with tags, which must distinguish them from those of other stores in the same registry. */
     public CaravanMetrics(ListStore store, Iterable<Tag> tags) {
         this(store, tags, System::nanoTime);
     }
@@ -80,11 +82,14 @@ public final class CaravanMetrics implements MeterBinder {
                         groups -> groups.groups().size());
     }
 
-    /** Figures of one source, which is asked anew for each. */
+    /** The metrics of one source, which is queried for each metric. */
     private record Figures<T>(MeterRegistry registry, Tags tags, Supplier<T> source) {
         private static final String PREFIX = "caravan.store.";
 
-        /** A counter whose function keeps the source: the registry itself would let go of it. */
+        /**
+         * Registers a counter whose function refers to the source, because the registry has only a weak reference to
+         * it.
+         */
         void counter(String name, String description, ToDoubleFunction<T> figure) {
             FunctionCounter.builder(PREFIX + name, source, any -> figure.applyAsDouble(source.get()))
                     .description(description)
@@ -108,7 +113,7 @@ public final class CaravanMetrics implements MeterBinder {
         }
     }
 
-    /** The store's figures, read at most once a second, so that those of one scrape belong together. */
+    /** The statistics of the store, read at most once per second so that the metrics of one scrape are consistent. */
     private static final class LatestStats implements Supplier<StoreStats> {
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 

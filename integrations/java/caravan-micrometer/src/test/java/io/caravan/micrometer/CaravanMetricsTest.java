@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CaravanMetricsTest {
-    /** How the server registers the figures of its store: the name and the description, in one line or two. */
+    /**
+     * The form in which the server registers the metrics of its store: the name and the description, on one line or
+     * two.
+     */
     private static final Pattern SERVERS =
             Pattern.compile("(?:\"caravan\\.store\\.([a-z0-9.]+)\"|seconds\\(\\w+, \"([a-z0-9.]+)\"),\\s*\"([^\"]+)\"");
 
@@ -106,7 +109,10 @@ class CaravanMetricsTest {
         }
     }
 
-    /** All of the server's but whether it takes writes, which it learns from those of its clients. */
+    /**
+     * The metrics must match those of the server except {@code writable}, which the server determines from its clients'
+     * writes.
+     */
     @Test
     void namesAndDescriptionsAreTheServers() throws IOException {
         Set<String> servers = SERVERS.matcher(Files.readString(SERVERS_SOURCE))

@@ -13,7 +13,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
 
-/** What responses tell of the connection that they go over. */
+/** The response headers that depend on the connection. */
 class ResponseWriterTest {
     private static String scheme(EmbeddedChannel channel) {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");

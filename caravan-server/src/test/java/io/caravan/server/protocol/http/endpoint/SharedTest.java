@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Those who ask at about the same time share one look. */
+/** Values that are computed once for callers that request them at about the same time. */
 class SharedTest {
     private final AtomicLong nanos = new AtomicLong();
     private final Shared<Long> shared = new Shared<>(Duration.ofNanos(100), nanos::get);

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What we write, as somebody else's decoder reads it. */
+/** Encoded replies, decoded by a third-party decoder. */
 class ReplyTest {
 
     private static String read(Reply reply) {

@@ -22,7 +22,10 @@ class RequestDecoderTest {
 
     private static final RespLimits LIMITS = new RespLimits(1000, 10_000);
 
-    /** What came out, as text: words between brackets, problems after an exclamation mark. */
+    /**
+     * Returns the decoded requests as text: words in brackets, rejected requests after "?", and protocol errors after
+     * "!".
+     */
     private static List<String> decode(RespLimits limits, byte[]... pieces) {
         EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(limits, new TestIntake()));
         for (byte[] piece : pieces) {
@@ -78,7 +81,7 @@ class RequestDecoderTest {
         return decode(LIMITS, all);
     }
 
-    /** Requests take many times the bytes that they are made of. */
+    /** A decoded request needs many times the memory of its bytes. */
     @Test
     void whatHasToWaitStaysBytes() throws Exception {
         TestIntake intake = new TestIntake();
@@ -183,7 +186,7 @@ class RequestDecoderTest {
         assertThat(decode(sent.replace("\\n", "\n"), "*1~$4~PING~")).containsExactly("!" + problem);
     }
 
-    /** However it arrives, no more of it is held than what arrived last. */
+    /** At every point, the decoder holds at most the bytes that arrived last. */
     @Test
     void dropsARequestWithAWordThatIsTooLongAndGoesOn() {
         byte[] whole = bytes("*4~$5~RPUSH~$3~doc~$1001~" + "v".repeat(1001) + "~$4~last~*1~$4~PING~");
@@ -263,7 +266,7 @@ class RequestDecoderTest {
         });
     }
 
-    /** Bytes that a RESP request is made of, in no order. */
+    /** Returns bytes that occur in RESP requests, in random order. */
     private static byte[] noise(Random random) {
         String alphabet = "*$0123456789-\r\n\r\n\"'\\x aPING";
         ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -273,7 +276,7 @@ class RequestDecoderTest {
         return out.toByteArray();
     }
 
-    /** Good requests, one byte of which has changed. */
+    /** Returns valid requests in which one byte has changed. */
     private static byte[] damaged(Random random) {
         StringBuilder text = new StringBuilder();
         for (int i = random.nextInt(5); i >= 0; i--) {

@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What clients send, for the fuzzer; a build runs the samples and the saved inputs only. */
+/** A fuzz test of RESP requests. A build runs only the samples and the saved inputs. */
 class RequestFuzz {
     private static final FuzzTarget REQUESTS = FuzzTarget.made(RequestTarget::new);
 

@@ -11,14 +11,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The
- * same requests must come out, all of them within the limits, and nothing behind bytes that are no request.
+ * Any bytes that a client may send, at once and in pieces. The first byte of the input is the size of the pieces.
+ *
+ * <p>The decoder must produce the same requests in both cases, all of them within the limits, and nothing after
+ * malformed bytes.
  */
 final class RequestTarget implements FuzzTarget {
     private static final RespLimits LIMITS = new RespLimits(1000, 10_000);
-    /** A channel and its pipeline. */
+    /** The memory of a channel and its pipeline. */
     private static final long FIXED_BYTES = 256 << 10;
-    /** A line of words of one character each is the dearest: a growing array, its copy and a list's place for each. */
+    /**
+     * The maximum memory per input byte. A line of one-character words needs the most: a growing array, its copy, and a
+     * reference in a list for each word.
+     */
     private static final long TIMES_THE_INPUT = 128;
 
     @Override
@@ -85,7 +90,7 @@ final class RequestTarget implements FuzzTarget {
                 .toList();
     }
 
-    /** A line may have longer words than an array. */
+    /** Whether an array of words may contain this request. An inline request may have longer words. */
     private static boolean fitsAnArray(Request request) {
         Command command = (Command) request;
         long bytes = 0;

@@ -3,11 +3,11 @@ package io.caravan.server.protocol.resp.codec;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 
-/** Takes requests from a known client as long as it has room; they go on through the pipeline unless it is part of it. */
+/** An intake that accepts requests while it has room. It consumes them if it is part of the pipeline. */
 final class TestIntake extends SimpleChannelInboundHandler<Request> implements RequestDecoder.Intake {
     int room = Integer.MAX_VALUE;
     int taken;
-    /** Memory that it has left to grant. */
+    /** The number of bytes that it can still grant. */
     long memory = Long.MAX_VALUE;
 
     @Override

@@ -75,7 +75,11 @@ class KeysReadingTest {
                                         all -> assertThat(all.elements()).hasSize(DOCUMENTS)));
     }
 
-    /** Others wait for reading threads too. */
+    /**
+     * Checks that each turn reads only a few documents, because other clients also wait for reading threads.
+     *
+     * @return the reply
+     */
     private Reply aTurnLooksAtAFewDocumentsOnly(Maker maker, String... words) {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);

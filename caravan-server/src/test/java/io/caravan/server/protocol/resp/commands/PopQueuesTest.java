@@ -30,7 +30,7 @@ class PopQueuesTest {
         assertThat(queues.first(one, another)).isEqualTo(one);
     }
 
-    /** Otherwise a client that leaves many names would have the next one look at all of them, once for each. */
+    /** Otherwise the next client would check all names once for each name that the first client leaves. */
     @Test
     void theNextWaiterOfSeveralNamesIsWokenOnce() {
         PopQueues queues = new PopQueues();

@@ -49,7 +49,7 @@ class GlobTest {
         assertThat(matches(pattern, text)).isEqualTo(expected);
     }
 
-    /** Random patterns and texts of few letters, against a definition that tries everything. */
+    /** Compares random patterns and texts of few letters with an exhaustive definition. */
     @Test
     void matchesWhatItsDefinitionMatches() {
         long seed = System.nanoTime();
@@ -63,7 +63,7 @@ class GlobTest {
         }
     }
 
-    /** The elements of a pattern cross the words of its bits. */
+    /** The bit set of such a pattern has more than one word. */
     @Test
     void matchesLongPatterns() {
         for (int length : new int[] {63, 64, 65, 127, 128, 129, 1_024}) {
@@ -124,7 +124,7 @@ class GlobTest {
         return fits && defined(pattern, next, text, at + 1);
     }
 
-    /** What tries all ways to match does not come to an end. */
+    /** An implementation that tries all ways to match would never finish. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void manyStarsAreNotTriedInAllWays() {

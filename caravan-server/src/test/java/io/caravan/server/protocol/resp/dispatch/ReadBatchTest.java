@@ -44,7 +44,7 @@ class ReadBatchTest {
         return batch;
     }
 
-    /** Runs one turn; returns how many reads are done after it. */
+    /** Runs one turn and returns the number of completed reads. */
     private int turn(ReadBatch batch) {
         int pausesBefore = pauses.get();
         batch.start();
@@ -55,7 +55,10 @@ class ReadBatchTest {
         return done.get();
     }
 
-    /** Turns until so many reads are done: a busy machine may take the time of one away. Returns their number. */
+    /**
+     * Runs turns until {@code reads} reads are complete, and returns their number. On a busy machine, a turn may
+     * complete no read.
+     */
     private int turnsUntil(ReadBatch batch, int reads) {
         int turns = 0;
         while (done.get() < reads) {
@@ -85,7 +88,7 @@ class ReadBatchTest {
         }
     }
 
-    /** Others may have taken the room between its being let in and its turn. */
+    /** Other replies may have taken the memory before the turn of an admitted batch. */
     @Test
     void itDoesNothingWhileAllClientsTogetherHaveEnoughToTake() {
         ReadBatch batch = batch((session, command) -> {
@@ -112,7 +115,7 @@ class ReadBatchTest {
         assertThat(memory.full()).isTrue();
         assertThat(done).hasValue(2);
         while (replies.flush()) {
-            // One at a time: each fills the socket's buffer.
+            // Each reply fills the socket's buffer.
         }
         assertThat(memory.full()).isFalse();
         assertThat(turnsUntil(batch, READS)).isPositive();

@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class ReplacementsTest {
-    /** Words of advice in capitals that are no commands. */
+    /** Words in capitals that occur in the advice but are not commands. */
     private static final Set<String> OTHERS = Set.of("IFSEQ", "BLOCK", "SIGTERM");
 
-    /** Nothing is run, so nothing is needed to run it. */
+    /** The test runs no commands, so the table needs no components. */
     private static final Map<String, CommandSpec> TABLE = new RespProtocol(
                     new RespLimits(1, 1),
                     null,

@@ -13,11 +13,11 @@ import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
-/** What the transactions of several connections may hold together. */
+/** The limit on the memory of all transactions together. */
 class TransactionLimitsTest {
     private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "")
             .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));
-    /** Of 3 words, and 9 bytes of their own. */
+    /** A command of 3 words with 9 bytes in total. */
     private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
 
     private static final int COMMAND_BYTES = 3 * RespLimits.WORD_OVERHEAD_BYTES + 9 + Transaction.STEP_BYTES;

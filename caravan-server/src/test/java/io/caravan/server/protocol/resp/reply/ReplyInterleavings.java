@@ -24,8 +24,8 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 
 /**
- * Two connections of one event loop, whose replies come from other threads in any order, from the loop, or in pieces; a
- * client takes its replies late, and a connection ends at any time.
+ * Two connections on one event loop. Their replies come from other threads in any order, from the event loop, or in
+ * pieces. A client may read its replies late, and a connection may end at any time.
  */
 final class ReplyInterleavings {
     private final SplittableRandom random;
@@ -46,7 +46,7 @@ final class ReplyInterleavings {
         }
     }
 
-    /** Other threads only ask whether they are on it, and give it tasks. */
+    /** Returns an event loop for other threads, which only call {@code inEventLoop} and {@code execute}. */
     private EventLoop loop() {
         return (EventLoop) Proxy.newProxyInstance(
                 EventLoop.class.getClassLoader(), new Class<?>[] {EventLoop.class}, (self, method, arguments) -> {
@@ -181,7 +181,7 @@ final class ReplyInterleavings {
             place.add(new PendingReply.Piece(bytes, () -> {}));
         }
 
-        /** As {@code RespHandler} does. */
+        /** Flushes and reads on, as {@code RespHandler} does. */
         private void progress() {
             moreProgress = true;
             if (inProgress) {

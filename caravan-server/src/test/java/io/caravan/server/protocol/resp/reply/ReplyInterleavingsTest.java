@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Explores how replies come to the connections of an event loop. */
+/** Interleavings of threads that complete replies for the connections of an event loop. */
 @Patient
 class ReplyInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
@@ -25,7 +25,7 @@ class ReplyInterleavingsTest {
     @TempDir
     Path folder;
 
-    /** What must not be wrong, wrong on purpose. */
+    /** Faults that are put into the code on purpose. */
     enum Sabotage {
         FORGET_WHAT_COMES_DURING_THE_DELIVERY("ReplyQueue", """
                         delivers.set(false);

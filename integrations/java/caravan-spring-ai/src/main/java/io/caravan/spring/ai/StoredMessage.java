@@ -23,8 +23,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A message as its JSON has it. The same message is always the same JSON: that tells which messages of a conversation are
- * in the store.
+ * The JSON form of a message. Equal messages have equal JSON, from which {@link io.caravan.chat.Conversations}
+ * determines the messages that are already stored.
  */
 @JsonInclude(Include.NON_EMPTY)
 record StoredMessage(
@@ -40,9 +40,9 @@ record StoredMessage(
             .build();
 
     /**
-     * A medium, whose data are bytes, or else a URL or what else is text.
+     * A medium with data as bytes, or as text such as a URL.
      *
-     * @param bytes Base64 in JSON
+     * @param bytes the data, which is Base64 in JSON
      */
     @JsonInclude(Include.NON_NULL)
     record StoredMedia(
@@ -72,7 +72,7 @@ record StoredMessage(
         }
     }
 
-    /** What is empty is not in the JSON. */
+    /** Replaces null collections with empty ones, which the JSON does not contain. */
     StoredMessage {
         metadata = Objects.requireNonNullElse(metadata, Map.of());
         media = Objects.requireNonNullElse(media, List.of());

@@ -164,7 +164,10 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(repository.findConversationIds()).isEmpty();
     }
 
-    /** What is read is written back as the same JSON; otherwise every turn would write the whole conversation. */
+    /**
+     * A message that is read must be written as the same JSON. Otherwise every turn would write the entire
+     * conversation.
+     */
     @Test
     void aTurnWritesWhatItAdds() {
         ChatMemory memory = window(repository);
@@ -178,7 +181,7 @@ class CaravanChatMemoryRepositoryTest {
             memory.add("lucy", turn(i));
         }
 
-        // Two for each turn, and the system message now and then.
+        // Two appends for each turn, and some for the system message.
         assertThat(store.stats().appends() - before).isBetween(18L, 22L);
     }
 
@@ -206,7 +209,7 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(memory.get("lucy")).containsExactly(new UserMessage("short"));
     }
 
-    /** Two threads that take turns in one conversation may lose turns of each other, as with any repository, but no more. */
+    /** Two threads in one conversation may lose turns of each other, as with any repository, but only entire turns. */
     @Test
     void threadsOfOneConversationLeaveWholeTurns() throws Exception {
         ChatMemory memory = window(repository);
@@ -238,7 +241,7 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(messages.get(WINDOW - 1).getText()).endsWith(" 99");
     }
 
-    /** Killed while it writes, and while it rests: what it has written last is not followed by what would flush it. */
+    /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
     void whatWasAcknowledgedSurvivesAKill(int messagesUntilRest) throws IOException {
@@ -264,7 +267,9 @@ class CaravanChatMemoryRepositoryTest {
         return Integer.parseInt(String.valueOf(message.getText()));
     }
 
-    /** Adds so many numbers to a memory, prints each when it has been added, and then waits to be killed. */
+    /**
+     * Adds up to {@code arguments[1]} numbers to a memory, prints each one after it was added, and waits to be killed.
+     */
     static final class WritingMain {
         private WritingMain() {}
 

@@ -6,19 +6,19 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * UP while the store makes durable what is written, DOWN once it has failed or is closed. A look waits for the writes
- * that are under way, as a read does.
+ * A health indicator that is UP while the store can make writes durable and DOWN once it has failed or is closed. A
+ * check waits for pending writes, as a read does.
  */
 public class CaravanHealthIndicator extends AbstractHealthIndicator {
     private final ListStore store;
 
-    /** The health of this store. */
+    /** Creates an indicator of this store's health. */
     public CaravanHealthIndicator(ListStore store) {
         super("the store takes no writes");
         this.store = store;
     }
 
-    /** Details are the store's name, how many lists it has, and the bytes that live values take. */
+    /** Adds the name of the store, the number of lists, and the bytes of live values as details. */
     @Override
     protected void doHealthCheck(Health.Builder builder) {
         StoreStats stats = store.stats();

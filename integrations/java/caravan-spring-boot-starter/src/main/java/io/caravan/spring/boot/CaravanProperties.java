@@ -14,14 +14,14 @@ import org.springframework.util.unit.DataSize;
 /**
  * The settings of the store that an application embeds. {@link StoreConfig} has their ranges.
  *
- * @param directory The store's directory, which is created when it is missing. Must be set.
- * @param durability What has happened to a write before it is acknowledged.
- * @param flushPolicy How long writes gather before they are forced together.
- * @param flushDelay How long they gather with the flush policy 'delay', from 0 to one minute.
- * @param maxValue Greatest length of one value, to just under 32MB.
- * @param maxHeap Upper bound of the heap's files, to 2TB. Appends beyond it are refused.
- * @param checkpointFloor Least log between two checkpoints. Less shortens the log and the start after a crash, more makes
- *     checkpoints rarer.
+ * @param directory Directory of the store, which is created if it is missing. Required.
+ * @param durability Level that a write reaches before it is acknowledged.
+ * @param flushPolicy How long the store collects writes for one fsync.
+ * @param flushDelay Delay for the flush policy 'delay', from 0 to one minute.
+ * @param maxValue Maximum length of one value, up to just under 32MB.
+ * @param maxHeap Maximum size of the heap files, up to 2TB. At this limit, the store rejects appends.
+ * @param checkpointFloor Minimum length of the log between two checkpoints. A smaller value shortens the log and the
+ *     recovery, a larger value makes checkpoints rarer.
  */
 @ConfigurationProperties("caravan")
 public record CaravanProperties(
@@ -33,7 +33,7 @@ public record CaravanProperties(
         @DefaultValue("1TB") DataSize maxHeap,
         @DefaultValue("64MB") DataSize checkpointFloor) {
 
-    /** How long writes gather before they are forced together. */
+    /** The policy by which the store collects writes for one fsync. */
     public enum Flush {
         /** See {@link FlushPolicy#immediate()}. */
         IMMEDIATE,
@@ -44,10 +44,11 @@ public record CaravanProperties(
     }
 
     /**
-     * The store's config.
+     * Returns the configuration of the store.
      *
-     * @throws InvalidConfigurationPropertyValueException when no directory is set, or values may be longer than they can be
-     * @throws IllegalArgumentException when another setting is out of its range
+     * @throws InvalidConfigurationPropertyValueException if no directory is set, or if the maximum length of a value is
+     *     too large
+     * @throws IllegalArgumentException if another setting is out of its range
      */
     public StoreConfig toConfig() {
         if (directory == null) {

@@ -1,5 +1,5 @@
 /**
- * An embedded store in a Spring Boot application: {@link io.caravan.spring.boot.CaravanAutoConfiguration} opens it with
+ * An embedded store in a Spring Boot application. {@link io.caravan.spring.boot.CaravanAutoConfiguration} opens it with
  * the settings of {@link io.caravan.spring.boot.CaravanProperties}.
  */
 @NullMarked

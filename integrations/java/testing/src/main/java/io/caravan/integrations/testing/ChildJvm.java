@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program in a JVM of its own, with the class path of the tests, which may be killed. */
+/** A program in a separate JVM with the class path of the tests. */
 public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
@@ -21,7 +21,7 @@ public final class ChildJvm implements AutoCloseable {
         return System.getProperty("java.class.path");
     }
 
-    /** Starts the main class of the tests' class path. */
+    /** Starts a main class of the tests' class path. */
     public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
         return start(classPath(), main.getName(), arguments);
     }
@@ -39,7 +39,10 @@ public final class ChildJvm implements AutoCloseable {
                 .start());
     }
 
-    /** Waits until it has printed so many lines, and kills it with SIGKILL; returns them, and what came after. */
+    /**
+     * Waits until the process has printed this many lines, kills it with SIGKILL, and returns all lines that it has
+     * printed.
+     */
     public List<String> killAfter(int lines) throws IOException {
         List<String> printed = new ArrayList<>();
         for (int i = 0; i < lines; i++) {
@@ -49,7 +52,7 @@ public final class ChildJvm implements AutoCloseable {
             }
             printed.add(line);
         }
-        // Not by the process itself, which would close its output too.
+        // The method of {@link Process} would also close the output.
         process.toHandle().destroyForcibly();
         printed.addAll(linesUntilClosed());
         return printed;
@@ -79,7 +82,7 @@ public final class ChildJvm implements AutoCloseable {
         return process.onExit().join().exitValue();
     }
 
-    /** Kills it, if it still runs. */
+    /** Kills the process if it is still running. */
     @Override
     public void close() {
         process.destroyForcibly();

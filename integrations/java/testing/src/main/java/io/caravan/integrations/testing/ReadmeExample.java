@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
-/** The Java of a module's README.md, compiled and run as it stands there. */
+/** The Java example of a module's README.md, which is compiled and run unchanged. */
 public final class ReadmeExample {
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern PACKAGE = Pattern.compile("^package (\\S+);", Pattern.MULTILINE);
@@ -57,7 +57,7 @@ public final class ReadmeExample {
                 classes + File.pathSeparator + ChildJvm.classPath());
     }
 
-    /** The same in an application that lacks the jars whose names begin so. */
+    /** Returns the same example without the jars whose names start with one of these prefixes. */
     public ReadmeExample without(String... jars) {
         String rest = Stream.of(classPath.split(File.pathSeparator))
                 .filter(path -> Stream.of(jars)
@@ -67,12 +67,12 @@ public final class ReadmeExample {
         return new ReadmeExample(readme, main, rest);
     }
 
-    /** What README.md says that the example prints. */
+    /** Returns the output of the example according to README.md. */
     public String promised() {
         return first(PRINTS, readme);
     }
 
-    /** What it prints when it runs. */
+    /** Runs the example and returns its output. */
     public List<String> run(String... arguments) throws IOException {
         try (ChildJvm child = ChildJvm.start(classPath, main, arguments)) {
             return child.linesToTheEnd();

@@ -1,4 +1,4 @@
-/** What the tests of several integrations need. */
+/** Shared code for the tests of the integrations. */
 @NullMarked
 package io.caravan.integrations.testing;
 
