@@ -3,7 +3,8 @@ package io.caravan.server.archive.format;
 import io.caravan.server.archive.format.SealedJson.Hex;
 
 /**
- * A manifest's entry for one snapshot of its document. The names and their order are those of the manifest's JSON.
+ * A manifest's entry for one snapshot of its document. The field names and their order are those of the manifest's
+ * JSON.
  *
  * @param number counted from 1; each snapshot of a name has a higher one
  * @param key the snapshot's object
