@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /**
  * The classification of a failed attempt.
  *
- * @param kind in one word, for metrics
+ * @param kind one word, for metrics
  * @param reach the scope
  * @param message what happened, where, and what to do
  */
@@ -32,11 +32,11 @@ record Failure(String kind, Reach reach, String message) {
 
     /** The scope of a failure. */
     enum Reach {
-        /** The archive is no longer this server's. */
+        /** The server: it no longer owns the archive. */
         OWNER,
         /** All documents: the archive cannot be reached, or the store has failed. */
         ALL,
-        /** This document alone, in its present state. */
+        /** This document alone, in its current state. */
         DOCUMENT
     }
 
@@ -90,7 +90,7 @@ record Failure(String kind, Reach reach, String message) {
         };
     }
 
-    /** Whether it is a bug in the server. */
+    /** Whether the failure is a bug in the server. */
     boolean internal() {
         return kind.equals(INTERNAL);
     }
