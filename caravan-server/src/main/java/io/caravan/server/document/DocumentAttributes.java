@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
- * values they belong to. Immutable; every {@code with} method makes a copy.
+ * values they belong to. Immutable; every {@code with} method returns a copy.
  *
  * <p>The keys and the encoding of their values (numbers take 8 bytes, big-endian):
  *
@@ -97,7 +97,7 @@ public final class DocumentAttributes {
         return with(CONTENT_TYPE, bytes(type));
     }
 
-    /** Returns the seconds without a read or a write after which the document expires. */
+    /** Returns the number of seconds without a read or a write after which the document expires. */
     public OptionalLong ttlSeconds() {
         return number(TTL);
     }

@@ -10,7 +10,7 @@ public record SequenceRange(long from, long to) {
     /** No sequences. */
     public static final SequenceRange EMPTY = new SequenceRange(0, 0);
 
-    /** Number of sequences. */
+    /** Returns the number of sequences. */
     public long count() {
         return Math.max(0, to - from);
     }
