@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Pruning deletes snapshots that were put but not committed.
  *
  * <p>The epoch in the root distinguishes owners. An owner whose successor has claimed the archive is fenced, and must
- * stop archiving. It finds out from {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
+ * stop archiving. It detects this in {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
  * or when it commits to a manifest that the successor has written.
  *
  * <p><b>Threading.</b> Thread-safe. Methods block until the object store has responded. Conditional puts, not locks,
@@ -160,7 +160,7 @@ public final class Archive {
         manifests.keys(afterKey, action);
     }
 
-    /** Same as {@link #manifest}, by a key from {@link #manifests}. */
+    /** Returns the manifest of a key from {@link #manifests}, like {@link #manifest}. */
     public @Nullable KeptManifest manifestAt(String key) {
         return manifests.at(key);
     }

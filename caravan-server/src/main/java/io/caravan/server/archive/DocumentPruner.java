@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Snapshots that no manifest names are deleted in two cases:
  *
  * <ol>
- *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so no
- *   attempt can commit them any more. If the document is deleted, they must also be settled. Otherwise an attempt that
+ *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
+ *   can no longer be committed. If the document is deleted, they must also be settled. Otherwise, an attempt that
  *   assumes there is no manifest could commit them after the manifest has been deleted.
  *   <li>An earlier owner put them, and they are settled.
  * </ol>

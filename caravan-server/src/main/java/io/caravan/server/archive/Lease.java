@@ -70,7 +70,7 @@ public final class Lease {
             }
         };
 
-        /** Same as {@link System#nanoTime}. */
+        /** Returns a time in nanoseconds, like {@link System#nanoTime}. */
         long nanoTime();
 
         /** Waits for this time, which is above 0. */

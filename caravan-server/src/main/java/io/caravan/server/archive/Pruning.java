@@ -154,7 +154,7 @@ public final class Pruning {
         public enum Kind {
             /** A snapshot that its document's policy does not keep. */
             GENERATION,
-            /** A snapshot that no manifest names or can still name. */
+            /** A snapshot that no manifest names, and that can no longer be committed. */
             LEFTOVER,
             /** The manifest of a document that was deleted long ago. */
             DOCUMENT

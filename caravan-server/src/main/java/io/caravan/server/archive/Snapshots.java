@@ -48,7 +48,7 @@ final class Snapshots {
         return generation;
     }
 
-    /** One call of a source. */
+    /** The upload of one call of a source. */
     private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
         private final OutputStream out;

@@ -149,7 +149,7 @@ public final class Cluster {
         return strictReads;
     }
 
-    /** Same as {@link GroupMember#confirmLeadership}. May block briefly. */
+    /** Calls {@link GroupMember#confirmLeadership}. May block briefly. */
     public CompletableFuture<Void> confirmLeadership() {
         try {
             return takingPart().confirmLeadership();

@@ -82,7 +82,7 @@ public final class DocumentAttributes {
         return this == NONE;
     }
 
-    /** Returns the content type that was given, or else {@link #DEFAULT_CONTENT_TYPE}. */
+    /** Returns the content type that was given, or {@link #DEFAULT_CONTENT_TYPE}. */
     public String contentType() {
         String given = text(CONTENT_TYPE);
         return given == null ? DEFAULT_CONTENT_TYPE : given;

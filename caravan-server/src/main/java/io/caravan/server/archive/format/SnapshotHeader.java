@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * The header of a snapshot, before its values. Its bytes are valid when, in this order:
  *
  * <ol>
- *   <li>The magic is right.
- *   <li>The CRC of magic and version is right.
+ *   <li>The magic is correct.
+ *   <li>The CRC of magic and version is correct.
  *   <li>The version is one that this release reads.
  *   <li>The lengths of name and attributes are within their limits.
- *   <li>The header's CRC is right.
+ *   <li>The header's CRC is correct.
  *   <li>The attributes are valid, no number except the incarnation is below 0, the generation is at least 1, and the
  *   first sequence is not above the next sequence.
  * </ol>

@@ -85,7 +85,7 @@ final class SnapshotInput implements AutoCloseable {
         return Digests.soFar(digest);
     }
 
-    /** Returns the exception for a fault in the bytes that end here. */
+    /** Returns the exception for a fault in the bytes just read. */
     ArchiveException corrupt(String problem) {
         String where = object + " at byte " + bytes + (document == null ? "" : ", document '" + document + "'")
                 + (sequence == NO_SEQUENCE ? "" : ", sequence " + sequence);

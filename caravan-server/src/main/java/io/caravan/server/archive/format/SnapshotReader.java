@@ -209,7 +209,7 @@ public final class SnapshotReader implements AutoCloseable {
      *   <li>Its raw length is from 1 to the maximum.
      *   <li>Its stored length is from 1 to its raw length.
      *   <li>Its codec is known, and the stored length of an uncompressed block is its raw length.
-     *   <li>Its CRC is right.
+     *   <li>Its CRC is correct.
      *   <li>It decompresses to its raw length.
      * </ol>
      */

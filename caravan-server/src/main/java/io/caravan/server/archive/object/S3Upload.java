@@ -17,7 +17,7 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
  * keeps in memory the part that is being filled and those in flight. All uploads of a store share a limit on the parts
  * in flight.
  *
- * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It drops the {@code Content-MD5} with which a
+ * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
  * server rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
  *
  * <p>Not thread-safe. {@link #finish} puts the bytes that were written; {@link #abort} leaves the previous state.

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param tombstones deletions that were archived since the start
  * @param bytes bytes that were written since the start
  * @param failures attempts that failed since the start, by kind
- * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since the
- *     start
+ * @param lastSuccessMillis when a snapshot or a deletion was last archived, in milliseconds since 1970; 0 when none was
+ *     since the start
  * @param lastError the last failure, or null when there was none since the start
  * @param backOffSeconds time until the next attempt after failures; 0 when no delay is pending
  */

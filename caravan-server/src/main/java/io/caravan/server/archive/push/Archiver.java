@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the archive of a server's documents up to date in the background, with its own threads: one scans the
  * documents, one maintains the ownership of the archive, and the workers archive. An archive that cannot be reached
- * causes lag and nothing else.
+ * only causes lag.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -101,14 +101,14 @@ public final class Archiver implements AutoCloseable {
     /**
      * Starts to archive.
      *
-     * @param store the store that holds the documents
+     * @param store the store of the documents
      * @throws ArchiveException when the archive is at hand and is damaged or belongs to another store
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
         return start(documents, store, config, LONGEST_PUT_OFF);
     }
 
-    /** Same as above, with a limit on the time after which a failed document is retried. */
+    /** Starts to archive, with a limit on the time after which a failed document is retried. */
     static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         Archiver archiver = new Archiver(documents, store, config, longestPutOff);
         try {
@@ -178,7 +178,7 @@ public final class Archiver implements AutoCloseable {
         try {
             DocumentPush to = push;
             if (to == null) {
-                // The archive has just been lost: its requests fail now, and the job waits until it is back.
+                // The archive has just been lost: the job's requests fail now, and the job waits for the archive.
                 job.fail(notOwner());
             } else {
                 push(job, to);

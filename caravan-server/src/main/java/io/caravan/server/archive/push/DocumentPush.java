@@ -62,7 +62,7 @@ final class DocumentPush {
         this.random = random;
     }
 
-    /** Same as {@link Archive#ensureOwner}. */
+    /** Calls {@link Archive#ensureOwner}. */
     void ensureOwner() {
         archive.ensureOwner();
     }

@@ -238,11 +238,11 @@ final class JobQueue {
     }
 
     private void waitNanos(long nanos) throws InterruptedException {
-        // At least a millisecond: less is rounded to 0, which waits forever.
+        // Waits at least a millisecond: less would be rounded to 0, which waits forever.
         wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
     }
 
-    /** Records that a job is done, or is dropped until the walker finds it again. */
+    /** Records that a job is done, or is discarded until the walker finds it again. */
     synchronized void done(Job job) {
         inHand.remove(job.name);
         Job next = waiting.get(job.name);
@@ -254,7 +254,7 @@ final class JobQueue {
 
     /**
      * Puts back a failed job, to be retried after a time and after all waiting jobs, because it may fail again. If too
-     * many jobs are put off, it is dropped until the walker finds it again.
+     * many jobs are put off, it is discarded until the walker finds it again.
      *
      * @param nanos the time, or 0 for none
      */
