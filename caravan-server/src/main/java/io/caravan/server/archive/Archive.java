@@ -312,7 +312,6 @@ public final class Archive {
     @FunctionalInterface
     public interface SnapshotSource {
 
-        /** The destination of a snapshot. */
         @FunctionalInterface
         interface Target {
             /**

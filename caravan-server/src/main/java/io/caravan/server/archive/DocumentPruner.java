@@ -53,7 +53,6 @@ final class DocumentPruner {
     private long waiting;
     private @Nullable String problem;
 
-    /** Creates a pruner of one name. */
     DocumentPruner(Run run, NamedObjects listed) {
         this.run = run;
         this.listed = listed;

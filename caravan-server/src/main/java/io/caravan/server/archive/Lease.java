@@ -57,7 +57,6 @@ public final class Lease {
 
     /** A monotonic clock of this machine. */
     public interface Clock {
-        /** The clock of {@link System#nanoTime}. */
         Clock SYSTEM = new Clock() {
             @Override
             public long nanoTime() {

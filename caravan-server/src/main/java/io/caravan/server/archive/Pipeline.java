@@ -27,7 +27,6 @@ public final class Pipeline<R> implements AutoCloseable {
     private final int most;
     private final Deque<Future<R>> underWay = new ArrayDeque<>();
 
-    /** Creates a pipeline with this number of threads. */
     public Pipeline(int threads, Consumer<R> results) {
         this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
         this.results = results;

@@ -4,7 +4,6 @@ import io.caravan.catalog.DocumentName;
 
 /** The retention policies of documents. Thread-safe. */
 public interface PrunePolicies {
-    /** Returns the policy of a document with this name. */
     PrunePolicy of(DocumentName name);
 
     /**

@@ -150,7 +150,6 @@ public final class Pruning {
      */
     public record Removal(Kind kind, String document, String key, long bytes) {
 
-        /** The reason for a removal. */
         public enum Kind {
             /** A snapshot that its document's policy does not keep. */
             GENERATION,

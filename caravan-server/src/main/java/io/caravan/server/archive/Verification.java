@@ -138,7 +138,6 @@ public final class Verification {
         return now == null || !now.manifest().generations().contains(generation);
     }
 
-    /** Receives the results of verifying an archive. */
     public interface VerificationListener {
         /**
          * Called for each fault, on the thread that called {@link #verify}. The message names the object, the document

@@ -69,7 +69,6 @@ public final class DocumentAttributes {
         this.raw = raw;
     }
 
-    /** Creates a view of these attributes. */
     public static DocumentAttributes of(Attributes raw) {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }

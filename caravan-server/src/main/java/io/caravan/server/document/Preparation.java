@@ -242,7 +242,6 @@ public final class Preparation {
         checked.put(of.values(), problem);
     }
 
-    /** Collects the values of a range. */
     private final class Copier implements DocumentReader {
         private final long mostBytes;
         private final List<byte[]> values = new ArrayList<>();

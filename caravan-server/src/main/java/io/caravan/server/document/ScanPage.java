@@ -11,6 +11,5 @@ import java.util.List;
  */
 public record ScanPage(long next, List<Found> documents) {
 
-    /** A document and its name. */
     public record Found(DocumentName name, DocumentInfo info) {}
 }

@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 public final class ArchiveException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The reason. */
     public enum Reason {
         /** An object's bytes are not those that were written, or their content is invalid. */
         CORRUPT,

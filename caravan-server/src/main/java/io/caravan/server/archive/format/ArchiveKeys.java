@@ -26,9 +26,7 @@ import org.jspecify.annotations.Nullable;
  * by generation.
  */
 public final class ArchiveKeys {
-    /** The root's key. */
     public static final String ROOT = "archive.json";
-    /** The directory of the manifests. */
     public static final String MANIFESTS = "manifests/";
     /** The directory of the documents' snapshot directories. */
     public static final String SNAPSHOTS = "snapshots/";

@@ -16,12 +16,10 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
     public static final String FORMAT = "caravan-archive";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
-    /** Maximum length of a root. */
     public static final int MAX_BYTES = 64 << 10;
 
     private static final SealedJson<RootJson> JSON = new SealedJson<>(RootJson.class, FORMAT, VERSION, MAX_BYTES);
 
-    /** The JSON of a root. */
     record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
 
     /**
@@ -35,7 +33,6 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
         }
     }
 
-    /** Encodes the root. */
     public byte[] encode() {
         return JSON.encode(new RootJson(FORMAT, VERSION, store.toString(), epoch, owner, sinceMillis));
     }

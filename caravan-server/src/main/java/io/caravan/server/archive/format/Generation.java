@@ -25,7 +25,6 @@ public record Generation(
         long objectBytes,
         String sha256) {
 
-    /** Number of values. */
     public long count() {
         return nextSequence - firstSequence;
     }

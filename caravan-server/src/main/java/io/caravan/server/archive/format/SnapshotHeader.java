@@ -45,7 +45,6 @@ public record SnapshotHeader(
         long takenAtMillis,
         Attributes attributes) {
 
-    /** Number of values. */
     public long count() {
         return nextSequence - firstSequence;
     }

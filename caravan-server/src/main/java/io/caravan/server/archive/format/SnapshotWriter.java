@@ -46,7 +46,6 @@ public final class SnapshotWriter {
      */
     public record Written(long valueBytes, long objectBytes, String sha256) {}
 
-    /** Starts a snapshot. */
     public SnapshotWriter(OutputStream out, SnapshotHeader header) throws IOException {
         this.header = header;
         this.out = out;

@@ -24,7 +24,7 @@ final class ObjectKeys {
     }
 
     /**
-     * Returns the directory to list: empty, or parts of a key, each followed by a slash. Throws an
+     * Returns the directory, which is empty or consists of parts of a key, each with a slash; throws an
      * IllegalArgumentException if it is invalid.
      */
     static String checkedFolder(String prefix) {

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The kind of a problem. */
     public enum Kind {
         /** There is no such object, bucket or directory. */
         NOT_FOUND,

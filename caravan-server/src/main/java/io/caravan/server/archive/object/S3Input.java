@@ -35,7 +35,6 @@ final class S3Input extends InputStream {
     private long position;
     private int breaks;
 
-    /** Begins to read an object. */
     S3Input(S3Calls calls, String key) {
         this.calls = calls;
         this.key = key;

@@ -14,8 +14,7 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * Receives an object's bytes and puts them: in one call when they fit a part, otherwise in parts, several at a time. It
- * keeps in memory the part that is being filled and those in flight. All uploads of a store share a limit on the parts
- * in flight.
+ * keeps in memory the part that is being filled and those in flight, for which all uploads of a store share a limit.
  *
  * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
  * server rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
@@ -29,7 +28,6 @@ final class S3Upload extends OutputStream {
     private final String key;
     private final S3Parts parts;
     private final Semaphore onTheirWay;
-    /** The part that is being filled. */
     private byte[] part = new byte[FIRST_BYTES];
 
     private int filled;
@@ -162,7 +160,7 @@ final class S3Upload extends OutputStream {
         for (Sent part : sent) {
             arrived.add(calls.await("UploadPart", key, part.arrived()));
         }
-        // Assembling thousands of parts takes the server minutes, so this call has the time limit for sending a part.
+        // Assembling thousands of parts takes the server minutes: this call may take as long as sending one part.
         calls.await(
                 "CompleteMultipartUpload",
                 key,

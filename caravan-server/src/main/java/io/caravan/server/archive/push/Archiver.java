@@ -274,7 +274,6 @@ public final class Archiver implements AutoCloseable {
         return queue.request(name);
     }
 
-    /** Returns the status of archiving. */
     public ArchiveStatus status() {
         return outcomes.status(ownership, survey, backOff);
     }

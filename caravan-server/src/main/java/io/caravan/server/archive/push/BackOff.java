@@ -58,7 +58,6 @@ final class BackOff {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }
 
-    /** Whether the last attempt failed. */
     synchronized boolean failing() {
         return pauseNanos > 0;
     }

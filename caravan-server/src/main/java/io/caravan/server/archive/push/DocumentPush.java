@@ -62,7 +62,6 @@ final class DocumentPush {
         this.random = random;
     }
 
-    /** Calls {@link Archive#ensureOwner}. */
     void ensureOwner() {
         archive.ensureOwner();
     }

@@ -27,7 +27,6 @@ record Failure(String kind, Reach reach, String message) {
     private static final String CHANGED = "changed_meanwhile";
     private static final String INTERNAL = "internal";
 
-    /** All kinds. */
     static final Set<String> KINDS = kinds();
 
     /** The scope of a failure. */

@@ -35,11 +35,11 @@ final class JobQueue {
     private final LongSupplier nanoTime;
     private final Supplier<? extends Throwable> refusal;
 
-    /** The waiting jobs. Each is in one of the queues, or is queued once the job in progress for its name is done. */
+    /** Each waiting job is in one of the queues. If its name is in progress, it is queued afterwards. */
     private final Map<DocumentName, Job> waiting = new HashMap<>();
 
     private final Set<DocumentName> inHand = new HashSet<>();
-    // A job may be in several queues. Once it was taken from one, it is skipped in the others.
+    // A job may be in several queues. Once taken from one, it is skipped in the others.
     private final Queue<Job> ordinary = new ArrayDeque<>();
     private final Queue<Job> requested = new ArrayDeque<>();
     /** Jobs that were put off, in the order of their times. */
@@ -95,7 +95,7 @@ final class JobQueue {
             return withdrawn;
         }
 
-        /** Returns true on the first call only: a job may be put off once. */
+        /** Returns true once: a job may be put off once. */
         boolean mayPutOff() {
             boolean first = !putOff;
             putOff = true;
@@ -132,7 +132,7 @@ final class JobQueue {
     /**
      * Closes the queue to the workers, and fails the waiting requests.
      *
-     * @param forEver false if the queue may be opened again; the jobs then wait until it is opened
+     * @param forEver false if the queue may be opened again; the jobs then wait
      */
     void close(boolean forEver) {
         List<CompletableFuture<Archived>> refused = new ArrayList<>();
@@ -278,7 +278,7 @@ final class JobQueue {
         }
     }
 
-    /** Whether half of the capacity is free. For less space, another scan would be too expensive. */
+    /** Whether half of the capacity is free; a scan for less would be too expensive. */
     synchronized boolean roomy() {
         return !ended && ordinary.size() <= capacity / 2;
     }

@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
  * the earliest deadline. Items that can wait for the next scan are excluded. Thread-safe.
  *
  * <p>A slot is a stripe of the documents; the last slot has the deletions. The survey keeps no state for each document,
- * so it has only an upper bound on the age of a change: the document changed after it was last archived or found
- * unchanged. A document that was never archived, and that the first scan after a start finds, counts as changed at the
- * start.
+ * only an upper bound on the age of a change: the document changed after it was last archived or found unchanged. A
+ * never archived document that the first scan after a start finds counts as changed at the start.
  *
  * <p>When the documents' marks may refer to another archive, each slot is unverified until all of its documents have
  * been checked.
@@ -88,10 +87,7 @@ final class Survey {
             this.left = left;
         }
 
-        /**
-         * Returns the earliest time since which an item that the next scan finds can have been waiting. Unfinished
-         * items of this scan may be among those.
-         */
+        /** Unfinished items of this scan may be among those that the next scan finds. */
         private long since() {
             return left > 0 ? oldestMillis : lookedMillis;
         }
@@ -152,7 +148,7 @@ final class Survey {
         unfed.set(place.slot);
     }
 
-    /** Records that all items of a slot were handed out, or that the slot is about to be scanned again. */
+    /** Records that a slot was handed out completely, or is about to be scanned again. */
     synchronized void fed(int slot) {
         unfed.clear(slot);
     }
@@ -210,10 +206,7 @@ final class Survey {
         return least(place -> place.oldestMillis);
     }
 
-    /**
-     * Returns the earliest time at which an item can be due, in milliseconds since 1970; {@link Long#MAX_VALUE} if
-     * there is none.
-     */
+    /** Returns the earliest time at which an item can be due, as for {@link #oldestMillis}. */
     synchronized long dueMillis() {
         return least(place -> place.dueMillis);
     }

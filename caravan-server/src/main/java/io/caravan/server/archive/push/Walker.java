@@ -90,7 +90,7 @@ final class Walker implements Runnable {
         slot = 0;
     }
 
-    /** Scans all documents again, without pauses. The future completes when all changes found have been handed out. */
+    /** Scans all documents now, without pauses. The future completes when all changes found are handed out. */
     CompletableFuture<Void> hurry() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         hurry = done;
@@ -98,7 +98,6 @@ final class Walker implements Runnable {
         return done;
     }
 
-    /** Ends the scans. */
     void stop() {
         stopped = true;
         queue.wake();
@@ -161,8 +160,8 @@ final class Walker implements Runnable {
     }
 
     /**
-     * Starts a new round if the duration of rounds has changed: in a longer round, changes that were left to the next
-     * round would wait too long.
+     * Starts a new round if the duration of rounds has changed: if it is longer, changes left to the next round would
+     * wait too long.
      */
     private void followIntervals() {
         long nanos = intervals.round().toNanos();

@@ -74,7 +74,6 @@ final class DocumentRestorer {
             return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
-        /** Returns the document's attributes, given those in the snapshot. */
         Attributes attributes(Attributes archived) {
             DocumentAttributes attributes = DocumentAttributes.of(archived);
             return lasting && attributes.expiresAtMillis().isPresent()

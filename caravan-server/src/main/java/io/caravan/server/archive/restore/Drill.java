@@ -206,7 +206,6 @@ final class Drill {
         }
     }
 
-    /** Measures a document, and hashes a range of its values. */
     private static final class RestoredDocument implements SnapshotReceiver {
         private final SequenceHash hash;
         private long first;

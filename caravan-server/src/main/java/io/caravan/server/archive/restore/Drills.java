@@ -59,8 +59,8 @@ public final class Drills implements AutoCloseable {
     }
 
     /**
-     * Runs the first drill after a random part of the interval, and each further drill an interval after the end of the
-     * previous one.
+     * Runs the first drill after a random part of the interval, and each further one an interval after the previous
+     * one.
      */
     public void start(Duration interval) {
         long first = random.nextLong(Math.max(1, interval.toMillis()));

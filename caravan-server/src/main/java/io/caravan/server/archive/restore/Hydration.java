@@ -102,7 +102,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return hydrated.get();
     }
 
-    /** The number of failed fetches. */
     public long failures() {
         return failures.get();
     }
@@ -181,7 +180,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return new ObjectStoreException(Kind.UNAVAILABLE, message, cause);
     }
 
-    /** Fetches one document. */
     private final class Fetch implements Runnable {
         private final DocumentName name;
         /** The callers, in their order; guarded by the lock of the map's computations for this name. */

@@ -40,7 +40,6 @@ public final class RestoreProgress {
             long valueBytes,
             long movedBytes) {
 
-        /** The number of processed manifests. */
         public long done() {
             return restored + present + deleted + faults;
         }
@@ -82,7 +81,6 @@ public final class RestoreProgress {
         return missing.sum();
     }
 
-    /** Returns the current counts. */
     public Figures figures() {
         return new Figures(
                 total.get(),

@@ -77,8 +77,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, but on one of this
-     * service's few threads, because it may take hours. The outcome is reported on that thread.
+     * Restores a document like {@link #restore(DocumentName, OptionalLong, DocumentName)}, but on one of this service's
+     * few threads, because it may take hours. That thread reports the outcome.
      *
      * @throws ObjectStoreException when too many are already waiting
      */
@@ -88,7 +88,7 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Reads a document's manifest, on one of this service's threads. The outcome is reported on that thread.
+     * Reads a document's manifest on one of this service's threads, which also reports the outcome.
      *
      * @throws ObjectStoreException when too many are already waiting
      */
@@ -167,7 +167,6 @@ public final class RestoreService implements AutoCloseable {
         return restored;
     }
 
-    /** The store's state of a name. */
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
@@ -252,7 +251,7 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Prevents further restores on this service's threads. A running one ends when the store or the archive closes. */
+    /** Starts no further restores; a running one ends when the store or the archive closes. */
     @Override
     public void close() {
         threads.shutdownNow();

@@ -24,7 +24,6 @@ public record Restored(
         long addedBytes,
         boolean changed) {
 
-    /** Returns the result for a created document. */
     static Restored created(DocumentName name, Generation generation) {
         return new Restored(
                 name,

@@ -30,7 +30,6 @@ public record ServerRestores(
      * @param maxValueBytes maximum length of a value in the store
      */
     public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
-        /** No automatic restores. */
         public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 

@@ -49,7 +49,7 @@ public final class WholeRestore {
     private static final int MAX_UNDER_WAY = 2048;
     /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** Number of documents that must fail in a row, because the archive is unreachable, to end the restore. */
+    /** Number of documents in a row that fail because the archive is unreachable, after which the restore ends. */
     private static final int MAX_UNANSWERED = 20;
 
     /** Errors after which it is useless to continue with other documents. */
@@ -174,7 +174,6 @@ public final class WholeRestore {
         return end.get() == null;
     }
 
-    /** Restores the document of the manifest with this key. */
     private void restore(String key) {
         if (end.get() != null) {
             underWay.release();

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of a space. Immutable. */
 public final class SpaceSettings {
-    /** No settings. */
     public static final SpaceSettings NONE = new SpaceSettings(new long[SpaceSetting.values().length]);
 
     /** The values, in the order of the settings; 0 for a setting that is not set. */
