@@ -70,7 +70,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /**
      * Starts the node as a follower.
      *
-     * @param config how to serve clients, on the addresses known to the other nodes of the cluster
+     * @param config the configuration for serving clients, with the addresses known to the other nodes of the cluster
      * @param backupDirectory the directory for the leader's backups; null if none are made
      * @throws IOException if it cannot listen, or cannot participate in the group
      * @see GroupMember#start the other errors
@@ -114,7 +114,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         });
     }
 
-    /** Leadership was lost before the store was served. */
+    /** Thrown when leadership was lost before the store was served. */
     private static final class LostException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -136,8 +136,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Starts a role. If the node cannot serve in the role, for any reason, ends the node: while it is up, no other node
-     * takes its place.
+     * Starts a role. If the node cannot serve in the role for any reason, ends the node, because no other node takes
+     * its place while it is up.
      */
     private void guarded(Duration patience, Role role) {
         try {
@@ -155,7 +155,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             previous.drain(patience);
         }
         take(first);
-        // Finished only now, so that the addresses refuse connections as briefly as possible.
+        // Finishes the previous server only now, so that the addresses refuse connections as briefly as possible.
         if (previous != null) {
             previous.finish(Duration.ZERO);
         }

@@ -131,7 +131,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves the documents of a store, also over RESP. Can be called once.
+     * Serves the documents of a store over RESP and, if configured, HTTP. Call this once.
      *
      * @param backups makes copies of the store; is closed with the server
      * @throws IOException if it cannot listen on the address
@@ -294,9 +294,9 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Accepts no more requests, replies to those already accepted, and closes the connections; those of slow clients
-     * are closed at the latest when the time limit expires. Abandons a backup in progress. Then archives changed
-     * documents, if configured.
+     * Accepts no more requests, replies to those already accepted, and closes the connections. Closes those of slow
+     * clients when the time limit expires. Abandons a backup in progress. Then archives changed documents, if
+     * configured.
      *
      * @param connections the time limit for clients
      * @param all the time limit for clients and archive together

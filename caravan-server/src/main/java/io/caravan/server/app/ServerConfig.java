@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param resp the RESP listen address; port 0 picks a free port
  * @param http the HTTP configuration; null disables HTTP
- * @param limits the maximum size of a RESP request, and how many may wait
+ * @param limits the maximum size of a RESP request, and the maximum number of waiting requests
  * @param durability the store's level, reported by {@code INFO}
  * @param network the network settings shared by all listeners
  * @param authenticator identifies clients
  * @param readers the number of threads that read from the store
  * @param archive the archive configuration; null disables the archive
- * @param restore what the server restores from the archive on its own
+ * @param restore the automatic restores from the archive
  */
 public record ServerConfig(
         InetSocketAddress resp,

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a server when the process is to end: accepts no more requests, completes those already accepted, archives
+ * Stops a server when the process must end: accepts no more requests, completes those already accepted, archives
  * changed documents if configured, and closes the store. Then ends the process, with exit code 0 after a clean stop and
  * 1 otherwise.
  */
@@ -37,7 +37,7 @@ public final class Shutdown implements Runnable {
     public Shutdown(Work work, Duration timeout) {
         this.work = work;
         this.timeout = timeout;
-        // Started now, because memory for another thread may be unavailable when the process is to end.
+        // Starts the thread now, because memory for it may be unavailable when the process must end.
         Thread limit = new Thread(this::haltInTime, "caravan-stop-limit");
         limit.setDaemon(true);
         limit.start();

@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
  * Pruning deletes snapshots that were put but not committed.
  *
  * <p>The epoch in the root distinguishes owners. An owner whose successor has claimed the archive is fenced, and must
- * stop archiving. It finds out from {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
+ * stop archiving. It detects this in {@link #checkOwner}, which runs before a write once the {@link Lease} has expired,
  * or when it commits to a manifest that the successor has written.
  *
  * <p><b>Threading.</b> Thread-safe. Methods block until the object store has responded. Conditional puts, not locks,
  * isolate concurrent writes.
  *
  * <p><b>Errors.</b> {@link ArchiveException} reports a fault in the objects, {@link ObjectStoreException} a fault of
- * the object store. Neither leaves anything half done, and the call may be retried.
+ * the object store. A failed call leaves no partial change and may be retried.
  */
 public final class Archive {
     private final ObjectStore objects;
@@ -57,8 +57,8 @@ public final class Archive {
     /**
      * Opens an archive for reading and pruning, while its owner may be writing to it.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its root
-     *     cannot be read
+     * @throws ArchiveException {@code NOT_FOUND} when there is no archive, {@code CORRUPT} or {@code VERSION} when its
+     *     root cannot be read
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
@@ -105,8 +105,8 @@ public final class Archive {
     /**
      * Checks that this is still the archive's owner.
      *
-     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of another
-     *     store has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
+     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when a server of
+     *     another store has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is gone
      */
     public void checkOwner() {
         requireLease().renew();
@@ -116,7 +116,7 @@ public final class Archive {
      * Checks that the archive still exists. If it does not, for example because a disk was unmounted, a document that
      * is not found was not necessarily deleted.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is
+     * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is gone
      */
     public void requireThere() {
         roots.requireThere(root.store());
@@ -124,8 +124,8 @@ public final class Archive {
 
     /**
      * Waits until this owner may write: the last owner's lease has expired, and this owner has checked the root within
-     * {@link Lease#LENGTH}. All writes call this method. Call it before reading what a write depends on, to avoid
-     * wasted work.
+     * {@link Lease#LENGTH}. All writes call this method. To avoid wasted work, call it before you read the state that a
+     * write depends on.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -141,7 +141,7 @@ public final class Archive {
     }
 
     /**
-     * Returns the manifest of a document, or null when there is none: it was never archived, or has been pruned.
+     * Returns the manifest of a document, or null if the document was never archived or has been pruned.
      *
      * @throws ArchiveException {@code CORRUPT}, {@code VERSION} or {@code FOREIGN}, naming the object
      */
@@ -150,26 +150,27 @@ public final class Archive {
     }
 
     /**
-     * Passes the keys of manifests after this one, or of all if it is empty, to an action, in the order of their bytes.
-     * Manifests that are added or deleted during the call may or may not be included.
+     * Passes the keys of manifests to an action, in byte order. Manifests that are added or deleted during the call may
+     * or may not be included.
      *
+     * @param afterKey only keys above this one are passed; empty for all
      * @param action returns false to end
      */
     public void manifests(String afterKey, Predicate<String> action) {
         manifests.keys(afterKey, action);
     }
 
-    /** Same as {@link #manifest}, by a key from {@link #manifests}. */
+    /** Returns the manifest of a key from {@link #manifests}, like {@link #manifest}. */
     public @Nullable KeptManifest manifestAt(String key) {
         return manifests.at(key);
     }
 
     /**
-     * Puts a snapshot, which is archived once a manifest that names it is committed.
+     * Puts a snapshot. It is archived once a manifest that names it is committed.
      *
      * @param header describes the document; the source may begin with a later state
-     * @param source the values, streamed
-     * @return the manifest's entry for it
+     * @param source streams the values
+     * @return the generation for the manifest
      */
     public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
         requireLease();
@@ -185,8 +186,8 @@ public final class Archive {
      * Replaces the manifest that was read, adding a generation or a tombstone. Also succeeds when the response was lost
      * but the manifest was written.
      *
-     * @param before what {@link #manifest} returned
-     * @param after all of {@code before}'s generations, and more
+     * @param before the result of {@link #manifest}
+     * @param after contains all generations of {@code before}, and adds something
      * @return the manifest as it is now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when
      *     the archive has a later state of the same incarnation
@@ -223,8 +224,8 @@ public final class Archive {
     }
 
     /**
-     * Checks in the manifest whether the put took place in spite of its error. A readable manifest is not necessarily
-     * durable, for example when the sync of a directory failed, so this method puts it once more.
+     * Checks whether the manifest was put in spite of the error. A readable manifest is not necessarily durable, for
+     * example when the fsync of a directory failed, so this method puts it once more.
      */
     private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
         KeptManifest now;
@@ -247,22 +248,22 @@ public final class Archive {
     }
 
     /**
-     * Opens a snapshot. A reader that has reached the end has verified that every byte is as it was put.
+     * Opens a snapshot. A reader that has reached the end has verified every byte.
      *
      * @param generation from a manifest of the document
      * @throws ArchiveException {@code NOT_FOUND} when the object does not exist, for example because it has been
-     *     pruned; {@code CORRUPT} when it is another one
+     *     pruned; {@code CORRUPT} when it is not this generation
      */
     public SnapshotReader read(DocumentName name, Generation generation) {
         return snapshots.open(name, generation);
     }
 
     /**
-     * Deletes what the policies do not keep, while the owner may be writing. If it is interrupted, the next run
-     * continues.
+     * Deletes the generations and documents that the policies do not keep, while the owner may be writing. If it is
+     * interrupted, the next run continues.
      *
-     * @param dryRun report, and delete nothing
-     * @param jobs number of documents at a time
+     * @param dryRun whether to report only, and delete nothing
+     * @param jobs number of documents to prune at a time
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      */
     public PruneReport prune(PrunePolicies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
@@ -270,8 +271,8 @@ public final class Archive {
     }
 
     /**
-     * Prunes, one at a time, only documents that have more snapshots than their policy keeps by number: those that
-     * changed often recently. It reads no other manifest.
+     * Prunes only documents that have more snapshots than their policy keeps by number: those that changed often
+     * recently. It prunes one document at a time and reads no other manifest.
      */
     public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
@@ -285,14 +286,14 @@ public final class Archive {
     /**
      * A manifest as it is stored in an archive.
      *
-     * @param manifest its content
-     * @param tag identifies this version of the object; {@link #commit} depends on it
+     * @param manifest the content
+     * @param tag identifies this version of the object, for {@link #commit}
      */
     public record KeptManifest(Manifest manifest, String tag) {}
 
     /**
      * A store's record of its claims of an archive. It prevents a store from taking the archive back after another copy
-     * of the store has claimed it. Owners are those of roots; null stands for an archive that does not exist.
+     * of the store has claimed it. Owners are given as in the root; null stands for an archive that does not exist.
      */
     public interface ClaimMemory {
         /** Whether the store may claim the archive from this owner: no other copy has claimed it in between. */
@@ -301,7 +302,7 @@ public final class Archive {
         /**
          * Records that the store is about to claim the archive; the outcome is not known yet. Durable on return.
          *
-         * @param before the present owner
+         * @param before the current owner
          * @param owner the next owner
          */
         void claiming(@Nullable String before, String owner);
@@ -311,13 +312,12 @@ public final class Archive {
     @FunctionalInterface
     public interface SnapshotSource {
 
-        /** The destination of a snapshot. */
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header is of the moment whose
-             * values follow. Sequences, attributes and time may have advanced since the put was requested; name,
-             * incarnation, generation and epoch may not differ.
+             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header describes the document
+             * at the moment whose values follow. Sequences, attributes and time may have advanced since the put was
+             * requested; name, incarnation, generation and epoch must be the same.
              *
              * @throws IllegalArgumentException when the header is of another document, or of an earlier state
              */
@@ -325,11 +325,12 @@ public final class Archive {
         }
 
         /**
-         * Writes all values of one moment, on the caller's thread or one of the object store's. If the put has to
-         * restart, it is called again, and may write the values of a later moment. The caller finishes the writer.
+         * Writes all values of one moment, on the caller's thread or on a thread of the object store. If the put
+         * restarts, this method is called again, and may write the values of a later moment. The caller finishes the
+         * writer.
          *
-         * <p>An exception ends the put, with nothing put. The source must pass on an {@link IOException} of the target;
-         * a runtime exception reaches the caller of the put.
+         * <p>An exception ends the put, and nothing is put. The source must pass on an {@link IOException} of the
+         * target. A runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
     }

@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through all objects of an archive, name by name: lists manifests and snapshots in parallel and joins them. It
- * keeps a few thousand of both in memory, and the objects of one name.
+ * Iterates over all objects of an archive, name by name. It lists manifests and snapshots in parallel and joins them,
+ * and keeps in memory a few thousand of each and the objects of one name.
  *
  * <p>Both lists are in the byte order of their keys, but their orders differ: {@code a} sorts before {@code a-b}, and
- * {@code a-b/} before {@code a/}. So a manifest waits while names can still follow that start with its own name and
- * sort before it as a directory.
+ * {@code a-b/} before {@code a/}. Therefore, a manifest waits as long as a name can follow that starts with the
+ * manifest's name and sorts before it as a directory.
  */
 final class ArchiveWalk {
     private final Listing manifests;
@@ -108,8 +108,8 @@ final class ArchiveWalk {
      * The listed objects of one document name.
      *
      * @param form the name as it is in keys
-     * @param manifest whether there was a manifest
-     * @param snapshots the objects in its directory, by rising key
+     * @param manifest whether a manifest was listed
+     * @param snapshots the objects in its directory, in ascending order of keys
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
@@ -124,7 +124,7 @@ final class ArchiveWalk {
             return ArchiveKeys.MANIFESTS + form;
         }
 
-        /** Returns the objects in the directory that the name's manifest does not name. */
+        /** Returns the objects in the directory that the manifest does not name. */
         List<Listed> unnamed(@Nullable Manifest kept) {
             Set<String> named = new HashSet<>();
             if (kept != null) {
@@ -138,7 +138,7 @@ final class ArchiveWalk {
 
     /**
      * The objects of a directory, one after the other. A thread lists them ahead, so that two directories can be read
-     * in parallel. Close it to end the thread. For one thread.
+     * in parallel; {@link #close} ends that thread. Not thread-safe.
      */
     static final class Listing implements AutoCloseable {
         private static final int AHEAD = 4_000;
@@ -178,7 +178,7 @@ final class ArchiveWalk {
             return !closed;
         }
 
-        /** Returns the next object, or null at the end. Throws what listing threw. */
+        /** Returns the next object, or null at the end. Rethrows an exception of the listing thread. */
         @Nullable
         Listed next() {
             try {

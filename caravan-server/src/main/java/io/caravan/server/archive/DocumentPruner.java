@@ -33,17 +33,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Snapshots that no manifest names are deleted in two cases:
  *
  * <ol>
- *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so no
- *   attempt can commit them any more. If the document is deleted, they must also be settled. Otherwise an attempt that
+ *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
+ *   can no longer be committed. If the document is deleted, they must also be settled. Otherwise, an attempt that
  *   assumes there is no manifest could commit them after the manifest has been deleted.
- *   <li>An earlier owner put them, which was fenced long ago, and they are settled.
+ *   <li>An earlier owner put them, and they are settled.
  * </ol>
  *
  * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
- * own clock: no attempt takes that long. For any thread, one at a time.
+ * own clock: no attempt takes that long. Not thread-safe.
  */
 final class DocumentPruner {
-    /** Each conflict means that a server has just archived the document. This many in a row is not bad luck. */
+    /** Maximum number of attempts. Each conflict means that a server has just archived the document. */
     private static final int ATTEMPTS = 5;
 
     private final Run run;
@@ -53,7 +53,6 @@ final class DocumentPruner {
     private long waiting;
     private @Nullable String problem;
 
-    /** Creates a pruner of one name, whose objects have just been listed. */
     DocumentPruner(Run run, NamedObjects listed) {
         this.run = run;
         this.listed = listed;
@@ -106,7 +105,7 @@ final class DocumentPruner {
         }
     }
 
-    /** Returns what was removed, or would be, since the last call. */
+    /** Returns the removals since the last call; in a dry run, those that would take place. */
     List<Removal> takeRemovals() {
         List<Removal> taken = List.copyOf(removals);
         removals.clear();
@@ -139,7 +138,7 @@ final class DocumentPruner {
         }
     }
 
-    /** Removes the generations that do not stay from the manifest, then deletes their snapshots. */
+    /** Removes the generations that are not kept from the manifest, then deletes their snapshots. */
     private KeptManifest giveUp(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {

@@ -19,12 +19,12 @@ import java.util.concurrent.TimeUnit;
  *   <li>a machine that was suspended while its monotonic clock stood still
  * </ul>
  *
- * Then the condition on the manifest decides, as always: one of the two writes is rejected. Thread-safe.
+ * Even then, the condition on the manifest rejects one of the two writes. Thread-safe.
  */
 public final class Lease {
     /**
-     * The validity of a check of the root: long compared with a request, short compared with uploads that would be
-     * wasted.
+     * The validity of a check of the root: long compared with a request, short compared with the uploads that a fenced
+     * owner would waste.
      */
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
@@ -43,9 +43,9 @@ public final class Lease {
     /**
      * Creates a lease that begins with a claim.
      *
-     * @param claimingNanos when the claim was begun, by this clock
+     * @param claimingNanos when the claim began, by this clock
      * @param succeeds whether the archive had an owner before
-     * @param look reads the root, and throws when it is another owner's
+     * @param look reads the root, and throws if another owner has claimed it
      */
     Lease(Clock clock, long claimingNanos, boolean succeeds, Runnable look) {
         this.clock = clock;
@@ -55,9 +55,8 @@ public final class Lease {
         this.lookedNanos = claimingNanos;
     }
 
-    /** The monotonic time of this machine. */
+    /** A monotonic clock of this machine. */
     public interface Clock {
-        /** The time since the machine was started. */
         Clock SYSTEM = new Clock() {
             @Override
             public long nanoTime() {
@@ -70,16 +69,16 @@ public final class Lease {
             }
         };
 
-        /** Same as {@link System#nanoTime}. */
+        /** Returns a time in nanoseconds, like {@link System#nanoTime}. */
         long nanoTime();
 
-        /** Waits for this time, which is more than 0. */
+        /** Waits for this time, which is above 0. */
         void sleep(long nanos) throws InterruptedException;
     }
 
     /**
-     * Waits until the owner may write: until the handover period is over, and the root has been checked, unless the
-     * last check is still valid. Throws what the check throws.
+     * Waits until the handover period is over, then checks the root unless the last check is still valid. Throws the
+     * exception of the check.
      */
     void ensure() {
         try {
@@ -105,7 +104,7 @@ public final class Lease {
         return clock.nanoTime() - lookedNanos <= LENGTH.toNanos();
     }
 
-    /** Checks the root now. Throws what the check throws. */
+    /** Checks the root now. Throws the exception of the check. */
     synchronized void renew() {
         long began = clock.nanoTime();
         look.run();

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Reads and replaces the manifests of one store. Does not check ownership. */
 final class Manifests {
     private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
-    /** Manifests above this size are slow to change; a warning is logged when a manifest first exceeds it. */
+    /** Manifests above this size are slow to replace; a warning is logged when a manifest first exceeds it. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -31,7 +31,7 @@ final class Manifests {
         this.store = store;
     }
 
-    /** The manifest of a document, or null when there is none. */
+    /** Returns the manifest of a document, or null when there is none. */
     @Nullable
     KeptManifest find(DocumentName name) {
         return at(ArchiveKeys.manifest(name));
@@ -40,7 +40,8 @@ final class Manifests {
     /**
      * Returns the manifest with this key, or null when there is none.
      *
-     * @throws ArchiveException {@code CORRUPT} when it is not this key's, {@code FOREIGN} when it is another store's
+     * @throws ArchiveException {@code CORRUPT} when it belongs to another key, {@code FOREIGN} when it belongs to
+     *     another store
      */
     @Nullable
     KeptManifest at(String key) {
@@ -66,7 +67,7 @@ final class Manifests {
     }
 
     /**
-     * Replaces the manifest that was read. After any error, read it: the put may have taken place.
+     * Replaces the manifest that was read. After any error, read the manifest: the put may have taken place.
      *
      * @param before the manifest that was read, or null when there was none
      */
@@ -89,12 +90,15 @@ final class Manifests {
         return ManifestCodec.encode(manifest).length > LARGE_BYTES;
     }
 
-    /** Deletes a manifest if it is still the one that was read. Returns false where the object store cannot do so. */
+    /**
+     * Deletes a manifest if it has not changed since it was read. Returns false if the object store cannot delete on a
+     * condition.
+     */
     boolean delete(KeptManifest before) {
         return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
     }
 
-    /** Passes the keys of manifests after this one, or of all when it is empty, to an action, rising. */
+    /** Passes the keys of manifests above {@code after} to an action, in ascending order. */
     void keys(String after, Predicate<String> action) {
         objects.list(ArchiveKeys.MANIFESTS, after, listed -> action.test(listed.key()));
     }
@@ -104,8 +108,8 @@ final class Manifests {
     }
 
     /**
-     * An owner's change to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise,
-     * nothing is removed, and no generation of an incarnation is followed by an older state of it.
+     * An owner's change to a manifest. It adds generations or a tombstone and removes nothing. The numbers of
+     * generations only increase. Within an incarnation, no generation is older than the one before it.
      *
      * @param before the manifest that was read, or null when there was none
      * @param after its replacement
@@ -113,10 +117,10 @@ final class Manifests {
     record Change(@Nullable Manifest before, Manifest after) {
 
         /**
-         * Checks the rules.
+         * Checks these rules.
          *
          * @throws IllegalArgumentException when the caller has broken one
-         * @throws ArchiveException {@code BACK_IN_TIME} when the document is older than what is archived of it
+         * @throws ArchiveException {@code BACK_IN_TIME} when the document is older than its latest generation
          */
         void check() {
             List<Generation> kept = before == null ? List.of() : before.generations();

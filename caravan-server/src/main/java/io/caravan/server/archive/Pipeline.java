@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks on several threads and passes their results on in the order of submission, on the submitting thread. At
- * most eight tasks per thread are running or waiting. For one thread.
+ * most eight tasks per thread are running or waiting. Not thread-safe.
  *
  * @param <R> a result
  */
@@ -27,7 +27,6 @@ public final class Pipeline<R> implements AutoCloseable {
     private final int most;
     private final Deque<Future<R>> underWay = new ArrayDeque<>();
 
-    /** Creates a pipeline with this number of threads. */
     public Pipeline(int threads, Consumer<R> results) {
         this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
         this.results = results;
@@ -35,8 +34,8 @@ public final class Pipeline<R> implements AutoCloseable {
     }
 
     /**
-     * Submits a task; waits while too many are running or waiting. Throws what an earlier task, or using its result,
-     * threw.
+     * Submits a task; waits while too many are running or waiting. Throws the exception of an earlier task or of the
+     * consumer of its result.
      */
     public void submit(Callable<R> work) {
         if (underWay.size() == most) {
@@ -45,7 +44,7 @@ public final class Pipeline<R> implements AutoCloseable {
         underWay.add(executor.submit(work));
     }
 
-    /** Waits for all tasks. Throws what a task, or using its result, threw. */
+    /** Waits for all tasks. Throws the exception of a task or of the consumer of its result. */
     public void finish() {
         while (!underWay.isEmpty()) {
             handOn();
@@ -65,7 +64,7 @@ public final class Pipeline<R> implements AutoCloseable {
         results.accept(result);
     }
 
-    /** Returns what another thread threw, to be rethrown; throws an error at once. */
+    /** Returns an exception of another thread, to be rethrown; throws an {@link Error} at once. */
     static RuntimeException unchecked(@Nullable Throwable cause) {
         if (cause instanceof Error error) {
             throw error;
@@ -74,8 +73,8 @@ public final class Pipeline<R> implements AutoCloseable {
     }
 
     /**
-     * Cancels waiting tasks and interrupts running ones, then waits up to a minute for these, which may be deleting
-     * something.
+     * Cancels waiting tasks and interrupts running ones, then waits up to a minute for the running ones: they may be
+     * deleting objects.
      */
     @Override
     public void close() {

@@ -4,12 +4,11 @@ import io.caravan.catalog.DocumentName;
 
 /** The retention policies of documents. Thread-safe. */
 public interface PrunePolicies {
-    /** Returns the policy of a document with this name. */
     PrunePolicy of(DocumentName name);
 
     /**
-     * Returns the policy of most documents. It decides whether pruning inspects a document whose name is too long to be
-     * read from its keys. The policy of its name still decides what pruning keeps of it.
+     * Returns the policy of most documents. It determines whether pruning inspects a document whose name is too long to
+     * be read from its keys. The policy of its name still determines which of its generations are kept.
      */
     PrunePolicy general();
 }

@@ -10,11 +10,10 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The retention policy of one document, or of all alike. A generation stays if any of the first three rules keeps it. A
- * time in the future, which another server's clock may have written, counts as young.
+ * The retention policy of one document, or of all documents. A generation stays if any of the first three rules keeps
+ * it. A time in the future, which another server's clock may have written, counts as recent.
  *
- * @param generations number of a document's newest generations to keep, at any age; at least 1, so that the latest
- *     stays
+ * @param generations number of a document's newest generations to keep at any age; at least 1
  * @param age generations up to this age are kept
  * @param days number of days for which the newest generation of each day (in UTC) is kept; 0 for none
  * @param retain time for which a deleted document is kept; at least a day, so that no server can still be archiving a
@@ -63,7 +62,7 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         return this;
     }
 
-    /** Returns the maximum number of a document's generations that stay, not counting those that {@code age} keeps. */
+    /** Returns the maximum number of generations of a document that stay, apart from those that {@code age} keeps. */
     int most() {
         return generations + days;
     }

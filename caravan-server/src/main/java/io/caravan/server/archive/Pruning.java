@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One run over an entire archive. Names with leftovers whose age matters are pruned again at the end, when the newest
- * object has shown the object store's time. For one thread; it starts others.
+ * One run over an entire archive. Names with leftovers whose age matters are pruned again at the end, when the time of
+ * the newest object is known. Not thread-safe; starts other threads.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
-    /** Names with leftovers are few; those over this number wait for another run. */
+    /** Maximum number of names that are pruned again; further names wait for the next run. */
     private static final int MAX_AGAIN = 100_000;
 
     private final Run run;
@@ -37,7 +37,7 @@ public final class Pruning {
      * Prunes.
      *
      * @param jobs number of names to prune at a time
-     * @param thinly only names with more snapshots than their policy keeps by number
+     * @param thinly whether to prune only names with more snapshots than their policy keeps by number
      */
     PruneReport run(int jobs, boolean thinly) {
         long newestMillis = rootMillis();
@@ -110,10 +110,10 @@ public final class Pruning {
 
     /** Receives the actions of pruning, on the pruning thread. Exceptions end the pruning. */
     public interface PruneListener {
-        /** Called when something was removed, or would be. */
+        /** Called when an object was removed, or would be in a dry run. */
         void removed(Removal removal);
 
-        /** Called when a document cannot be pruned; the message names it and its object. Others continue. */
+        /** Called when a document cannot be pruned; the message names it and its object. Pruning continues. */
         void problem(String message);
 
         /** Called when one more name is done. */
@@ -126,9 +126,9 @@ public final class Pruning {
      * @param documents names found
      * @param generations snapshots that are removed because their policy does not keep them
      * @param leftovers snapshots that are removed because no manifest names them
-     * @param forgotten documents of which nothing is left, as they were deleted long ago
-     * @param bytes the size of everything that is removed
-     * @param waiting snapshots that no manifest names, and that stay because a server may be about to commit them
+     * @param forgotten documents that are removed entirely, because they were deleted long ago
+     * @param bytes the total size of the removed objects
+     * @param waiting snapshots that no manifest names, but that stay because a server may be about to commit them
      * @param problems documents that could not be pruned
      */
     public record PruneReport(
@@ -150,13 +150,12 @@ public final class Pruning {
      */
     public record Removal(Kind kind, String document, String key, long bytes) {
 
-        /** The reason for a removal. */
         public enum Kind {
             /** A snapshot that its document's policy does not keep. */
             GENERATION,
-            /** A snapshot that no manifest names, and none can name any more. */
+            /** A snapshot that no manifest names, and that can no longer be committed. */
             LEFTOVER,
-            /** The last of a document that was deleted long ago. */
+            /** The manifest of a document that was deleted long ago. */
             DOCUMENT
         }
     }

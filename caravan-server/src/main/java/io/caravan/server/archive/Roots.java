@@ -15,11 +15,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and replaces an archive's root. A random number after the owner's name makes each root unique. So a server that
- * reads the root after an error can determine whether its own put took place.
+ * Reads and replaces an archive's root. A random number after the owner's name makes each root unique. A server that
+ * reads the root after an error can therefore determine whether its own put took place.
  */
 final class Roots {
-    /** Each conflict means that another server has just claimed the archive. This many in a row is not bad luck. */
+    /** Maximum number of attempts. Each conflict means that another server has just claimed the archive. */
     private static final int CLAIMS = 16;
 
     private final ObjectStore objects;
@@ -49,7 +49,7 @@ final class Roots {
     /**
      * Checks that the store's archive exists, under any owner.
      *
-     * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it is another store's
+     * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it belongs to another store
      */
     void requireThere(UUID store) {
         checkStore(read(), store);
@@ -58,8 +58,8 @@ final class Roots {
     /**
      * Creates the archive if there is none, or takes it over from its owner.
      *
-     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it
-     *     differs from the store's record of it
+     * @throws ArchiveException {@code FOREIGN} when it belongs to another store; {@code FENCED} or {@code NOT_FOUND}
+     *     when it differs from the store's record of it
      */
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {
@@ -118,8 +118,8 @@ final class Roots {
     }
 
     /**
-     * Rejects a location with manifests. A root is written first and never deleted, so it is lost or the location is
-     * wrong.
+     * Rejects a location that has manifests. A root is written first and never deleted, so either the root is lost or
+     * the location is wrong.
      */
     private void checkNothingIsThere() {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
@@ -144,8 +144,8 @@ final class Roots {
     }
 
     /**
-     * Whether the root is the one that was put, in spite of the error. A readable root is not necessarily durable, so
-     * it is put once more; an error of that put is thrown.
+     * Whether the root was put in spite of the error. A readable root is not necessarily durable, so this method puts
+     * it once more. If it cannot be read or put, the original error is thrown.
      */
     private boolean wasWritten(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
@@ -164,7 +164,8 @@ final class Roots {
     /**
      * Checks that the server that claimed the archive still owns it.
      *
-     * @throws ArchiveException {@code FENCED} when it does not, {@code FOREIGN} when the archive is now another store's
+     * @throws ArchiveException {@code FENCED} when it does not, {@code FOREIGN} when the archive now belongs to another
+     *     store
      */
     void check(ArchiveRoot mine) {
         ArchiveRoot root = read();
@@ -174,7 +175,7 @@ final class Roots {
         }
     }
 
-    /** Returns the error for an owner that another has succeeded. */
+    /** Returns the error for an owner that another one has replaced. */
     ArchiveException fenced(String what, ArchiveRoot mine) {
         return new ArchiveException(
                 Reason.FENCED,

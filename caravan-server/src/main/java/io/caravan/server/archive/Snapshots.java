@@ -30,11 +30,11 @@ final class Snapshots {
         this.store = store;
     }
 
-    /** Streams a snapshot to a key that was never used before. */
+    /** Streams a snapshot to a new key. */
     Generation put(SnapshotHeader expected, SnapshotSource source) {
         String key = ArchiveKeys.snapshot(
                 expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
-        // The object store may start over, on another thread; it has then put the content of the last call.
+        // The object store may start over on another thread. It then puts the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
         objects.put(key, out -> {
             Upload upload = new Upload(expected, out);
@@ -48,7 +48,7 @@ final class Snapshots {
         return generation;
     }
 
-    /** One call of a source. */
+    /** The upload of one call of a source. */
     private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
         private final OutputStream out;
@@ -100,8 +100,7 @@ final class Snapshots {
     /**
      * Opens a snapshot that a manifest names.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when it does not exist, {@code CORRUPT} when it is not the one that
-     *     the manifest names
+     * @throws ArchiveException {@code NOT_FOUND} when it does not exist, {@code CORRUPT} when it is not this generation
      */
     SnapshotReader open(DocumentName name, Generation generation) {
         InputStream in;

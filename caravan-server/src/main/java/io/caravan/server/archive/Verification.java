@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Reads an entire archive, while its owner may be writing: every manifest, and every byte of every snapshot that one
- * names. Changes nothing. For one thread; it starts others.
+ * Reads an entire archive, while its owner may be writing: every manifest, and every byte of every snapshot that a
+ * manifest names. Changes nothing. Not thread-safe; starts other threads.
  */
 public final class Verification {
-    /** The number of bytes of a long snapshot after which progress is reported. */
+    /** The number of bytes of a snapshot after which progress is reported. */
     private static final long TELL_BYTES = 1 << 20;
 
     private final Archive archive;
@@ -65,7 +65,7 @@ public final class Verification {
                 unknown.sum());
     }
 
-    /** Verifies the objects of one name, on any thread; returns the faults. */
+    /** Verifies the objects of one name and returns the faults. Called on any thread. */
     private List<String> verify(NamedObjects listed) {
         List<String> found = new ArrayList<>();
         try {
@@ -129,7 +129,7 @@ public final class Verification {
         }
     }
 
-    /** Whether the generation was removed between the reading of the manifest and that of the snapshot. */
+    /** Whether the generation was removed after the manifest was read. */
     private boolean isPruned(Manifest manifest, Generation generation, RuntimeException problem) {
         if (!(problem instanceof ArchiveException missing) || missing.reason() != Reason.NOT_FOUND) {
             return false;
@@ -138,14 +138,14 @@ public final class Verification {
         return now == null || !now.manifest().generations().contains(generation);
     }
 
-    /** Receives the results of verifying an archive. */
     public interface VerificationListener {
         /**
-         * Called for each fault; the message names the object, the document and what to do. On the verifying thread.
+         * Called for each fault, on the thread that called {@link #verify}. The message names the object, the document
+         * and what to do.
          */
         void fault(String message);
 
-        /** Called with the number of snapshots read to their ends, and of bytes read. On any thread. */
+        /** Called on any thread with the numbers of snapshots read to the end and of bytes read since the last call. */
         default void read(long snapshots, long bytes) {}
     }
 
@@ -153,13 +153,13 @@ public final class Verification {
      * The contents of an archive, as verified.
      *
      * @param documents manifests, of existing and of deleted documents
-     * @param deleted those of them that record a deletion
+     * @param deleted manifests that record a deletion
      * @param generations snapshots that manifests name and that are intact
-     * @param bytes the size of those
+     * @param bytes the size of these snapshots
      * @param faults number of faults
      * @param leftovers snapshots that no manifest names, which pruning removes or which are just being archived; not
      *     faults
-     * @param leftoverBytes the size of those
+     * @param leftoverBytes the size of the leftovers
      * @param unknown objects that do not belong to an archive; not faults
      */
     public record VerificationReport(

@@ -1,6 +1,6 @@
 /**
- * The archive of documents outside the server's machine: its contents, its owner, and how it is read. {@code object}
- * holds the object stores, {@code format} the formats of the objects; an {@code Archive} ties both together.
+ * The archive of documents outside the server's machine: its content, its ownership, and its verification. {@code
+ * object} contains the object stores, {@code format} the formats of the objects; an {@code Archive} uses both.
  */
 @NullMarked
 package io.caravan.server.archive;

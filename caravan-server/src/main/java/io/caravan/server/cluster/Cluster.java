@@ -116,8 +116,8 @@ public final class Cluster {
     }
 
     /**
-     * Returns the current members of the group, sorted by id. While this node knows of none, returns the hosts in the
-     * cluster file.
+     * Returns the current members of the group, sorted by id. As long as this node knows no members, returns the nodes
+     * in the cluster file.
      */
     public List<ClusterHost> hosts() {
         GroupMember here = member;
@@ -149,7 +149,7 @@ public final class Cluster {
         return strictReads;
     }
 
-    /** Confirms leadership as {@link GroupMember#confirmLeadership} does; the call may block briefly. */
+    /** Calls {@link GroupMember#confirmLeadership}. May block briefly. */
     public CompletableFuture<Void> confirmLeadership() {
         try {
             return takingPart().confirmLeadership();
@@ -189,7 +189,7 @@ public final class Cluster {
         return here == null ? 0 : here.term();
     }
 
-    /** Returns how many committed entries this node has yet to apply, as far as it knows. */
+    /** Returns the number of committed entries that this node has yet to apply, as far as it knows. */
     public long behind() {
         GroupMember here = member;
         return here == null ? 0 : Math.max(0, committed() - here.appliedIndex());
@@ -258,12 +258,12 @@ public final class Cluster {
         leader.add(host.member());
     }
 
-    /** Removes a node that was stopped; in all other respects, works like {@link #add}. */
+    /** Removes a node that was stopped. Otherwise works like {@link #add}. */
     public void remove(String host) throws IOException {
         leading().remove(host);
     }
 
-    /** Replaces a node, which may be lost permanently, in one step; in all other respects, works like {@link #add}. */
+    /** Replaces a node, which may be lost permanently, in one step. Otherwise works like {@link #add}. */
     public void replace(String host, ClusterHost by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);
@@ -311,7 +311,7 @@ public final class Cluster {
     }
 
     /**
-     * Keeps leadership away from this node, or allows this node to lead again.
+     * Prevents this node from leading, or allows it to lead again.
      *
      * @throws IOException if this node still leads, because no other node can
      */
@@ -322,7 +322,7 @@ public final class Cluster {
         }
     }
 
-    /** Whether leadership is kept away from this node. */
+    /** Whether this node is prevented from leading. */
     public boolean drained() {
         GroupMember here = member;
         return here != null && here.drained();

@@ -29,7 +29,6 @@ final class OtherGroup implements AutoCloseable {
     /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
-    /** The last known state. */
     private record Heard(List<ClusterHost> hosts, @Nullable ClusterHost leader) {}
 
     private record Asking(ScheduledExecutorService thread, LeaderLookup inquiry) {}
@@ -44,7 +43,6 @@ final class OtherGroup implements AutoCloseable {
         return view;
     }
 
-    /** Starts polling. */
     void start(GroupConfig.@Nullable Tls tls) {
         LeaderLookup inquiry = new LeaderLookup(group.id(), tls, PATIENCE);
         ScheduledExecutorService thread =

@@ -44,8 +44,7 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     }
 
     /**
-     * Returns the slots of a group if all slots are divided into this number of groups as {@link Slots#group} divides
-     * them.
+     * Returns the slots of a group if {@link Slots#group} divides all slots into this number of groups.
      */
     public static SlotRange ofGroup(int group, int groups) {
         return new SlotRange(firstOf(group, groups), firstOf(group + 1, groups) - 1);

@@ -1,10 +1,10 @@
 package io.caravan.server.config;
 
 /**
- * A setting in force; never a secret.
+ * An effective setting; never a secret.
  *
  * @param name the name in the file of {@code --config}
- * @param value as it was written; {@code -} if it has none
+ * @param value the value as it was written; {@code -} if it has none
  * @param source a readable description of its source
  */
 public record Setting(String name, String value, String source) {}

@@ -109,7 +109,7 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** Returns the candidates of which the word may be a misspelling, the nearest first. */
+    /** Returns the candidates that the word may misspell, the nearest first. */
     public static List<String> similar(String word, Collection<String> candidates) {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * rules are checked in the protocol's order: whether the document is closed, the content type, whether the producer
  * repeats an append, and the writer's sequence.
  *
- * @param values may be empty only to close the document; if a JSON content type is given, as {@link JsonMessages#split}
- *     returns them
+ * @param values the values to append; may be empty only to close the document; if a JSON content type is given, as
+ *     {@link JsonMessages#split} returns them
  * @param close whether these are the document's last values
  * @param contentType the values' type, which must be the document's; null if it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null

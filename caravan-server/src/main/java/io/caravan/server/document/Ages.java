@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The arrival times of a document's values, at the precision that retention by age needs. Each mark holds a time and
+ * The arrival times of a document's values, at the precision that retention by age needs. Each mark contains a time and
  * the sequence before which all values had arrived by then. A new mark is added once 1/32 of the age (at least 1 s) has
- * passed since the last one; this interval limits the precision with which old values are dropped. Immutable.
+ * passed since the last one; this interval limits the precision with which old values are trimmed. Immutable.
  *
  * <p>Encoded as the marks, oldest first, each as milliseconds since 1970 and a sequence, 8 bytes each, big-endian.
  */
@@ -38,8 +38,8 @@ final class Ages {
     }
 
     /**
-     * Returns the sequence before which all values had arrived by this time, according to the marks; 0 if no mark is so
-     * old.
+     * Returns the sequence before which all values had arrived by this time, according to the marks; 0 if no mark is
+     * that old.
      */
     long thereAt(long millis) {
         long sequence = 0;
@@ -61,8 +61,8 @@ final class Ages {
     }
 
     /**
-     * Adds a mark for all present values, and drops marks that are no longer needed. A time in the future, because the
-     * clock was set back, becomes the present time.
+     * Returns a copy with a mark for all current values and without marks that are no longer needed. If the clock was
+     * set back, times in the future become the current time.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

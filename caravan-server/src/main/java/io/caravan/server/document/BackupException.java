@@ -2,7 +2,7 @@ package io.caravan.server.document;
 
 import io.caravan.CaravanException;
 
-/** A backup does not exist, or cannot be made now. Nothing has changed. */
+/** Thrown when a backup does not exist, or cannot be made now. Nothing has changed. */
 public final class BackupException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

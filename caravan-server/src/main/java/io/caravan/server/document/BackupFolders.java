@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The directory that holds one directory for each backup. Thread-safe; its methods wait for the disk. */
+/** The directory that contains one directory for each backup. Thread-safe; its methods wait for the disk. */
 final class BackupFolders {
-    /** One path element that is not a hidden file, and that {@code ls} does not take for an option. */
+    /** One path element that is not a hidden file, and that commands do not interpret as an option. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
 
     /** The suffix of a backup's directory while the copy is incomplete. */
@@ -57,7 +57,7 @@ final class BackupFolders {
         }
     }
 
-    /** Returns the backups in the directory, complete or not, by name. */
+    /** Returns up to {@value #MAX_LISTED} backups in the directory, complete or not, by name. */
     Map<String, BackupInfo> list() {
         Map<String, BackupInfo> found = new HashMap<>();
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(directory)) {

@@ -26,7 +26,6 @@ public record BackupInfo(
         @Nullable BackupReport report,
         @Nullable String problem) {
 
-    /** The state of a backup. */
     public enum State {
         /** The backup is being made. */
         RUNNING,

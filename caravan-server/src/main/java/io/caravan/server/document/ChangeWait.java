@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * until the wait expires or is closed. It begins to observe a document before it checks the document, so that it misses
  * no change.
  *
- * <p>Used only on one event loop. Between checks it is only a timer and an entry in the list of waiting readers.
+ * <p>Used only on one event loop. Between checks, it is only a timer and an entry in the list of waiting readers.
  */
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
@@ -42,7 +42,7 @@ public final class ChangeWait {
     }
 
     /**
-     * Creates a wait that has not begun.
+     * Creates a wait that has not started.
      *
      * @param most maximum number of documents of one check; the next check includes the others
      * @param observe {@link DocumentService#onChange}
@@ -149,7 +149,7 @@ public final class ChangeWait {
     }
 
     private void written(DocumentName name) {
-        // Otherwise, the wait has ended or has forgotten the document.
+        // If the tail is gone, the wait has ended or no longer includes the document.
         if (tails.remove(name) != null) {
             changed(List.of(name));
         }

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * (sections 4.2 and 5.1).
  *
  * @param contentType null for the type of the fork's source or, without a fork, the default type
- * @param ttlSeconds sliding expiry
+ * @param ttlSeconds duration of a sliding expiry
  * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
- * @param closed whether nothing can ever be appended after {@code values}
+ * @param closed whether no value can be appended after {@code values}
  * @param values its first values; if a JSON content type is given, as {@link JsonMessages#split} returns them
  * @param fork the point of another document from which to fork it, or null
  */
@@ -46,8 +46,9 @@ public record Creation(
      * The point at which to fork a document.
      *
      * @param source the document to fork
-     * @param sequence of the first value that the fork does not share; if empty, it shares all values
-     * @param part additional data of the fork: messages of a JSON document, bytes of the next value of any other
+     * @param sequence the sequence of the first value that the fork does not share; if empty, it shares all values
+     * @param part amount of additional data of the fork: messages of a JSON document, or bytes of the next value of any
+     *     other document
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * memory. It is never held during a wait, because store threads acquire it too.
  */
 final class DeletionJournal {
-    /** The id of the list that holds the journal. */
+    /** The id of the list that contains the journal. */
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
@@ -38,7 +38,7 @@ final class DeletionJournal {
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<Deletion, Long> pending = new LinkedHashMap<>();
-    /** Number of deletions by name, durable or not. Guarded by the monitor. */
+    /** The number of deletions by name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** Guarded by the monitor. */
     private long firstSequence;
@@ -103,7 +103,7 @@ final class DeletionJournal {
     }
 
     private void commit(Edit edit, List<Deletion> deletions, Durable callback) {
-        // Counted first, because a store may call back before the commit returns.
+        // Counts the deletions first, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
         boolean done = false;
         try {
@@ -180,7 +180,7 @@ final class DeletionJournal {
         });
     }
 
-    /** Adds deletions to the pending ones once they are durable, and then calls the caller back. */
+    /** Adds deletions to the pending ones once they are durable, and then notifies the caller. */
     private final class Durable implements WriteCallback {
         private final List<Deletion> deletions;
         private final long sequence;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
- * values they belong to. Immutable; every {@code with} method makes a copy.
+ * values they belong to. Immutable; every {@code with} method returns a copy.
  *
  * <p>The keys and the encoding of their values (numbers take 8 bytes, big-endian):
  *
@@ -69,7 +69,6 @@ public final class DocumentAttributes {
         this.raw = raw;
     }
 
-    /** Creates a view of these attributes. */
     public static DocumentAttributes of(Attributes raw) {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
@@ -82,7 +81,7 @@ public final class DocumentAttributes {
         return this == NONE;
     }
 
-    /** Returns the content type that was given, or else {@link #DEFAULT_CONTENT_TYPE}. */
+    /** Returns the content type that was given, or {@link #DEFAULT_CONTENT_TYPE}. */
     public String contentType() {
         String given = text(CONTENT_TYPE);
         return given == null ? DEFAULT_CONTENT_TYPE : given;
@@ -97,7 +96,7 @@ public final class DocumentAttributes {
         return with(CONTENT_TYPE, bytes(type));
     }
 
-    /** Returns the seconds without a read or a write after which the document expires. */
+    /** Returns the number of seconds without a read or a write after which the document expires. */
     public OptionalLong ttlSeconds() {
         return number(TTL);
     }

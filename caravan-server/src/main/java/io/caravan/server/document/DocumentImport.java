@@ -21,7 +21,7 @@ public final class DocumentImport {
     public enum Replaced {
         /** None: the name must be free. */
         NOTHING,
-        /** A redirect that a document of this name left when it was moved, because the document comes back. */
+        /** A redirect that the document left when it was moved away: the document is moved back. */
         REDIRECT,
         /** Any document or redirect of the name, which the same write deletes. */
         ANYTHING
@@ -50,7 +50,7 @@ public final class DocumentImport {
 
     /**
      * Creates an invisible document, and deletes an unfinished import of the same name. Until {@link #end}, a redirect
-     * still leads clients elsewhere, and a document to be replaced stays visible and accepts writes.
+     * stays in effect, and a document to be replaced stays visible and accepts writes.
      *
      * @return the document's id, which identifies the import to the other methods
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}
@@ -109,7 +109,7 @@ public final class DocumentImport {
     /**
      * Appends to a document whose import has begun.
      *
-     * @param sequence of the first value
+     * @param sequence the sequence of the first value
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
@@ -144,8 +144,8 @@ public final class DocumentImport {
      * Updates a document that was imported, after values were appended or trimmed, or attributes changed, at its
      * source.
      *
-     * @param sequence of the first value
-     * @param firstSequence earlier values are dropped
+     * @param sequence the sequence of the first value
+     * @param firstSequence earlier values are trimmed
      * @param portable its attributes, of which only the portable ones and the origin are used
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
@@ -192,7 +192,7 @@ public final class DocumentImport {
         return info != null && info.attributes().importing() && coming.abortRestoring(id);
     }
 
-    /** Returns the document being imported: the one with the name, or the one that is to replace it. */
+    /** Returns the document being imported: the one with the name, or its replacement. */
     private static EditedDocument coming(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
         return info != null && info.id() == id ? document : document.beside();

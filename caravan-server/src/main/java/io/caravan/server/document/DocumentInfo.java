@@ -5,17 +5,17 @@ package io.caravan.server.document;
  *
  * @param id unique, and not reused after a deletion
  * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if it retains none
- * @param nextSequence sequence that the next value will get
+ * @param nextSequence sequence of the next value
  * @param attributes all its attributes
  */
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 
-    /** Number of retained values. */
+    /** Returns the number of retained values. */
     public long count() {
         return nextSequence - firstSequence;
     }
 
-    /** Whether the document is archived in its present state. */
+    /** Whether the document is archived in its current state. */
     public boolean archived() {
         ArchiveMark mark = attributes.archived();
         return mark != null && mark.matches(this);

@@ -6,9 +6,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a document's move that run on the server that the document leaves. The document is fenced, so that it
- * cannot change; once the other server has the complete document, a redirect replaces it. Each method is part of a
- * write.
+ * The steps of a document's move on the source server. The document is fenced, so that it cannot change. Once the
+ * target server has the complete document, a redirect replaces it. Each method is part of a write.
  */
 public final class DocumentMove {
     private DocumentMove() {}
@@ -63,8 +62,8 @@ public final class DocumentMove {
      * Deletes a fenced document, and leaves a redirect in its place.
      *
      * @return the target of the redirect
-     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run did not fence it, or another one has since done
-     *     so
+     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run did not fence it, or another run has since
+     *     fenced it
      */
     public static Whereabouts redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();

@@ -164,7 +164,7 @@ final class DocumentReads {
     ScanPage scan(long cursor, int limit) {
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
-        // Otherwise, a crash could undo the creation of a listed document.
+        // Without this flush, a crash could undo the creation of a listed document.
         store.flush();
         return new ScanPage(page.next(), found);
     }
@@ -271,7 +271,7 @@ final class DocumentReads {
      * @param listId the list
      * @param shift the difference between the document's sequences and the list's
      * @param range the document's sequences
-     * @param timestamps which of its values have a time
+     * @param timestamps the ranges of its values that have a time
      */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
@@ -284,7 +284,7 @@ final class DocumentReads {
         return now == null || now.id() != info.id() ? info : accepted(now);
     }
 
-    /** Returns the parts that hold the values; none if the document is gone. */
+    /** Returns the parts that contain the values; none if the document is gone. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);
@@ -301,7 +301,7 @@ final class DocumentReads {
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
             document = source == null ? null : accepted(source);
         }
-        // Its sources exist as long as it does; after that, their names may belong to other documents.
+        // The document's sources exist as long as it does; after that, their names may belong to other documents.
         DocumentState still = catalog.peek(name);
         return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
@@ -323,12 +323,12 @@ final class DocumentReads {
             this.next = range.from();
         }
 
-        /** Whether the reader has received all values that it wants. */
+        /** Whether the reader has received all values, or has stopped the read. */
         boolean ended() {
             return stopped || next == range.to();
         }
 
-        /** Reads one part. Returns false when no further part is to be read. */
+        /** Reads one part. Returns false if the read ends with it. */
         boolean read(Part part) {
             try {
                 store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {

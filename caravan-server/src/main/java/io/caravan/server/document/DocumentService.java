@@ -47,11 +47,11 @@ import org.slf4j.LoggerFactory;
  * starts after a write was accepted sees the write.
  *
  * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
- * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too. Documents that were moved
- * to another server do not exist here either: requests for them are redirected by a {@link MovedException}.
+ * DocumentException.Reason#GONE}: its name stays taken until its last fork is deleted. Documents that were moved to
+ * another server do not exist here either: a {@link MovedException} redirects requests for them.
  */
 public final class DocumentService implements AutoCloseable {
-    /** The id of the list that holds the catalog. */
+    /** The id of the list that contains the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
     /** The number of stripes into which document names are divided. */
@@ -103,7 +103,7 @@ public final class DocumentService implements AutoCloseable {
      * Creates a service in which documents expire by these clocks.
      *
      * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which setting the wall clock must not change
-     * @param sweepCycle about how long after its expiry the space of a document is free again
+     * @param sweepCycle approximate maximum time after its expiry until the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this(store, catalog, clock, nanoTime, sweepCycle, Promise.SYNC);
@@ -157,7 +157,7 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Whether a list of the documents may lack some that only the archive has, as determined by the last {@link #scan}.
+     * Whether the store may lack documents that only the archive has, as determined by the last {@link #scan}.
      */
     public boolean incomplete() {
         return incomplete;
@@ -381,8 +381,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Returns the first value of the range that {@code choice} chooses, read as {@link #read} does; null if the range
-     * is empty.
+     * Returns the first value of the range that {@code choice} chooses, or null if the range is empty. Otherwise works
+     * like {@link #read}.
      */
     public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         SourceValue found = reads.value(name, choice);
@@ -390,8 +390,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Runs the action once, after the next write of any kind to the document, or after such a write failed. The write
-     * is then durable. To miss no write, call this first, then read.
+     * Runs the action once, after the next write of any kind to the document is durable or has failed. To miss no
+     * write, call this first, then read.
      *
      * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
@@ -481,7 +481,7 @@ public final class DocumentService implements AutoCloseable {
         return reads.count();
     }
 
-    /** Returns the number of documents for whose next write an action waits. */
+    /** Returns the number of documents whose next write an action waits for. */
     public int tailedDocuments() {
         return tails.documents();
     }

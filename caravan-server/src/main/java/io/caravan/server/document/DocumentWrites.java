@@ -38,7 +38,7 @@ final class DocumentWrites {
     /** Maximum number of bytes of a document's name in the name of its replacement. */
     private static final int MAX_BESIDE_BYTES = DocumentName.MAX_BYTES - 64;
 
-    /** Number of tries that other writes may overtake before a write reserves its names. */
+    /** The number of tries, which other writes may overtake, before a write reserves its names. */
     private static final int TRIES = 3;
 
     private final Catalog catalog;
@@ -48,7 +48,7 @@ final class DocumentWrites {
     private final Spaces spaces;
     private final SpaceRules rules;
     private final Tails tails;
-    /** One for each shard: a shard that has no space says nothing about the others. */
+    /** One for each shard: if one has no space, the others may still have some. */
     private final List<Trouble> troubles;
 
     private final Reservations reservations = new Reservations();
@@ -382,8 +382,8 @@ final class DocumentWrites {
     }
 
     /**
-     * Reports why nothing was changed. A rejection that reveals the state of documents is like a read: it waits until
-     * that state is durable and known to be current.
+     * Reports a rejection. A rejection that reveals the state of documents is like a read: it waits until that state is
+     * durable and known to be current.
      */
     private void refuse(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
         if (barrier != ReadBarrier.NONE && tellsWhatThereIs(refused)) {
@@ -397,8 +397,8 @@ final class DocumentWrites {
     }
 
     /**
-     * Whether a rejection reveals the state of documents. Limits of the store and of spaces, and the group of a name,
-     * do not.
+     * Whether a rejection reveals the state of documents. Rejections because of a limit of the store or a space, or the
+     * group of a name, do not.
      */
     private static boolean tellsWhatThereIs(RuntimeException refused) {
         if (refused instanceof DocumentException about) {

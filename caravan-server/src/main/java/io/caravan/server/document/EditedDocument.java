@@ -261,7 +261,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Drops all values before {@code sequence}; all values if the document ends before it. The document remains, and
+     * Trims all values before {@code sequence}; all values if the document ends before it. The document remains, and
      * its next sequence does not change. Does nothing if the document does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#HAS_FORKS}
@@ -287,7 +287,7 @@ public final class EditedDocument {
         }
     }
 
-    /** Drops all values before {@code sequence} of a document without forks, which may still be invisible. */
+    /** Trims all values before {@code sequence} of a document without forks, which may still be invisible. */
     void dropBefore(long sequence, DocumentAttributes attributes) {
         Fork fork = attributes.fork();
         if (fork != null) {
@@ -297,7 +297,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Drops the values before {@code sequence} because a space does not retain them. If an import does this, the
+     * Trims the values before {@code sequence} because a space does not retain them. If this happens in an import, the
      * document is no longer a complete copy of its origin, and the origin is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
@@ -414,7 +414,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Creates the document from an archive; none may exist.
+     * Creates the document from an archive; it must not exist.
      *
      * @param attributes only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document
@@ -475,7 +475,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document that holds an import until it replaces this one. Its name is derived from this document's
+     * Returns the document into which a replacement of this one is imported. Its name is derived from this document's
      * name, and is in the same shard. It is invisible until it replaces this document.
      */
     EditedDocument beside() {

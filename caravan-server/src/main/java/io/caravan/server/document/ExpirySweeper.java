@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, which are already invisible, to free their space. Also drops values that are older than
+ * Deletes expired documents, which are already invisible, to free their space. Also trims values that are older than
  * their document's space retains, as appends do. It repeatedly sweeps all documents, in short steps of one stripe each.
  */
 final class ExpirySweeper implements AutoCloseable {

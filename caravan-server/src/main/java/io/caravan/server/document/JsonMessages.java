@@ -125,7 +125,7 @@ public final class JsonMessages {
             throw new IllegalArgumentException("it ends before a value");
         }
         parser.skipChildren();
-        // Otherwise, the parser reads the rest of a string, number, or word, and finds its errors, only later.
+        // Makes the parser read the rest of a string, number, or word, and find its errors, now.
         parser.finishToken();
     }
 

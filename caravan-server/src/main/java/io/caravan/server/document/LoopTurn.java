@@ -42,8 +42,8 @@ final class LoopTurn {
     }
 
     /**
-     * Closes the write groups. The stores' threads flush those of several shards in parallel, instead of this thread
-     * one after another.
+     * Closes the write groups. If there are several, the stores' threads flush them in parallel; this thread would
+     * flush them one after another.
      */
     private void end() {
         boolean one = opened == 1;

@@ -2,7 +2,7 @@ package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
 
-/** The document has moved to another server. */
+/** Thrown when the document has moved to another server. */
 public final class MovedException extends DocumentException {
     private static final long serialVersionUID = 1L;
 

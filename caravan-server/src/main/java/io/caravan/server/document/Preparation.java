@@ -59,8 +59,8 @@ public final class Preparation {
     /**
      * Creates an empty preparation.
      *
-     * @param maxBytes limit for the values that the write reads, each counted with {@value #VALUE_OVERHEAD_BYTES} bytes
-     *     more
+     * @param maxBytes limit on the length of all values that the write reads, each counted with {@value
+     *     #VALUE_OVERHEAD_BYTES} additional bytes
      */
     public Preparation(long maxBytes) {
         this.maxBytes = maxBytes;
@@ -97,7 +97,7 @@ public final class Preparation {
     }
 
     /**
-     * Returns values of a document of the store; none if they have yet to be copied.
+     * Returns values of a document of the store; an empty list if they have yet to be copied.
      *
      * @throws IllegalArgumentException when the write reads too much
      */
@@ -242,7 +242,6 @@ public final class Preparation {
         checked.put(of.values(), problem);
     }
 
-    /** Collects the values of a range. */
     private final class Copier implements DocumentReader {
         private final long mostBytes;
         private final List<byte[]> values = new ArrayList<>();

@@ -3,7 +3,7 @@ package io.caravan.server.document;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The number that a producer gives an append, so that a repeated request is not executed again.
+ * The number that a producer assigns to an append, so that a repeated request is not executed again.
  *
  * @param id identifies the producer across restarts; 1 to {@value #MAX_ID_BYTES} bytes of UTF-8
  * @param epoch increases with each restart of the producer; zero or more

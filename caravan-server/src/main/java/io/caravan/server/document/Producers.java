@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Bounded, because each append rewrites it: above {@value #MAX_BYTES} bytes, the producers with the oldest last
  * appends are discarded. A discarded producer counts as new: it must start at sequence 0.
  *
- * <p>Encoded as, for each: epoch and sequence in 8 bytes each, the length of the id in 2, the id in UTF-8.
+ * <p>Encoded as, for each producer: epoch and sequence in 8 bytes each, the length of the id in 2 bytes, and the id in
+ * UTF-8.
  */
 final class Producers {
     static final Producers NONE = new Producers(List.of());
@@ -67,7 +68,7 @@ final class Producers {
     }
 
     /**
-     * Returns a copy in which {@code last} replaces the producer with the same id. Drops the oldest producers if the
+     * Returns a copy in which {@code last} replaces the producer with the same id. Discards the oldest producers if the
      * copy would be too large.
      */
     Producers with(Producer last) {

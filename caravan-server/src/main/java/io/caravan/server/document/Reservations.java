@@ -20,7 +20,7 @@ final class Reservations {
     private final Condition released = lock.newCondition();
     /** The deferred writes, by the reserved name that they wait for. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
-    /** Whether any names are reserved; spares most writes the lock. */
+    /** Whether any names are reserved; most writes need not acquire the lock. */
     private volatile boolean any;
 
     /** Defers a write if one of its names is reserved, and returns whether it did. */

@@ -7,10 +7,9 @@ import java.util.List;
  * One page of a scan of the documents.
  *
  * @param next the cursor of the next page; 0 if this is the last one
- * @param documents in no order
+ * @param documents the documents, in no order
  */
 public record ScanPage(long next, List<Found> documents) {
 
-    /** A document and its name. */
     public record Found(DocumentName name, DocumentInfo info) {}
 }

@@ -7,10 +7,8 @@ package io.caravan.server.document;
  * @param to the one after the last
  */
 public record SequenceRange(long from, long to) {
-    /** No sequences. */
     public static final SequenceRange EMPTY = new SequenceRange(0, 0);
 
-    /** Number of sequences. */
     public long count() {
         return Math.max(0, to - from);
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The effect of a write on the size of a document in a space. Sequences are those of the document's own list. The size
- * of the list is looked up in the store only when values were dropped, or a limit needs it. Used under the lock of the
+ * of the list is looked up in the store only when values were removed, or a limit needs it. Used under the lock of the
  * document's name, until the write is committed.
  */
 final class SizeChange {
@@ -115,7 +115,7 @@ final class SizeChange {
         return bytesBefore;
     }
 
-    /** Returns the length of the values that existed before the write and that the write has not dropped, in bytes. */
+    /** Returns the length of the values that existed before the write and that the write has not removed, in bytes. */
     private long kept(ListStore store, DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
             return keptOf(store, taken, after);
@@ -171,10 +171,10 @@ final class SizeChange {
     }
 
     /**
-     * Returns the lowest sequence from which on the values of the list have at most {@code mostBytes} bytes together;
-     * the sequence of the last value if that value alone is longer.
+     * Returns the lowest sequence such that the values from it to the end of the list have at most {@code mostBytes}
+     * bytes; the sequence of the last value if that value alone is longer.
      *
-     * @param bytes of the values after the write
+     * @param bytes length of all values after the write
      */
     long fits(ListStore store, DocumentState after, long bytes, long mostBytes) {
         Cut cut = new Cut(after.firstSequence(), bytes - mostBytes, after.nextSequence() - 1);

@@ -51,7 +51,7 @@ final class SpaceCharges implements AutoCloseable {
     }
 
     /**
-     * Checks that no space exceeds its quotas. What the write frees in one document is available to another.
+     * Checks that no space exceeds its quotas. Space that the write frees in one document is available to another.
      *
      * @throws DocumentException {@code OVER_QUOTA}
      */

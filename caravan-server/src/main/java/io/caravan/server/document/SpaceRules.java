@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Applies the settings of spaces to a write of any protocol, between its edits and its commit. Values that are no
- * longer retained are trimmed first, in the same batch. Then the remaining sizes are checked, then quotas, and last
+ * longer retained are trimmed first, in the same batch. Then the remaining sizes are checked, then quotas, and finally
  * rates. A write that appends nothing and creates nothing is never rejected.
  *
  * <p>A document that has forks cannot be trimmed: it grows, and its first append without forks trims it.
@@ -46,7 +46,7 @@ final class SpaceRules {
         return TimeUnit.SECONDS.toMillis(space.settings().get(SpaceSetting.RETAINED_SECONDS));
     }
 
-    /** Records the arrival of the document's values, and trims those that are too old; returns how many it trimmed. */
+    /** Records the arrival of the document's values, and trims those that are too old. Returns the number trimmed. */
     long age(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
         Space space = document.size() == null ? null : size(document).space();
@@ -70,7 +70,7 @@ final class SpaceRules {
     /**
      * Applies the settings to a write.
      *
-     * @param limited whether a client makes the write; any other is only counted
+     * @param limited whether a client makes the write; any other write is only counted
      * @return the reservations of the write, until it is accepted or rejected
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
@@ -114,7 +114,7 @@ final class SpaceRules {
         }
     }
 
-    /** Trims values that are no longer retained; returns how many it trimmed. */
+    /** Trims values that are no longer retained. Returns the number trimmed. */
     private long retire(EditedDocument document, SizeChange size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);

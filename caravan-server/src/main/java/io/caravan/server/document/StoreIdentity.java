@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * is complete.
  *
  * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
- * number of notes follow, of which the last one counts: a version (1) in one byte, and one byte that is 1 while
- * documents are still only in the archive, else 0.
+ * number of notes follow; only the last one counts. A note is a version (1) in one byte, and one byte that is 1 while
+ * documents are still only in the archive, otherwise 0.
  */
 public final class StoreIdentity {
-    /** The id of the list that holds the identity. */
+    /** The id of the list that contains the identity. */
     static final long LIST_ID = -2;
 
     private static final byte VERSION = 1;
@@ -52,14 +52,14 @@ public final class StoreIdentity {
     }
 
     /**
-     * Gives the store the identity of the one from whose archive it is restored, and records that it is incomplete;
-     * durable on return. Does nothing if it already has this identity.
+     * Sets the store's identity to that of the archived store, and records that the store is incomplete; durable on
+     * return. Does nothing if it already has this identity.
      *
      * @throws IllegalStateException when it has another identity
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);
-        // In one batch: a store that has only the identity would pass for complete.
+        // Writes both in one batch: a store that has only the identity would count as complete.
         UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(

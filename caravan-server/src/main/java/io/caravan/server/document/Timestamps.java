@@ -19,7 +19,7 @@ final class Timestamps {
 
     /**
      * Maximum number of times that timestamps are turned on or off, because each change of a document's attributes
-     * rewrites all of them. The number is even, so a document that has reached it stays without times.
+     * rewrites all of them. The number is even, so new values of a document that has reached it have no time.
      */
     static final int MOST_CHANGES = 16;
 
@@ -89,7 +89,7 @@ final class Timestamps {
         return stored;
     }
 
-    /** Removes the time from a stored value: shortens the buffer by it, and returns it. */
+    /** Removes the time from a stored value by shortening the buffer, and returns the time. */
     static long take(ByteBuffer stored) {
         int end = stored.limit() - BYTES;
         long millis = stored.getLong(end);

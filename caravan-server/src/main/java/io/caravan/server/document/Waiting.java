@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Waits for the outcome of a write; for threads that may wait. */
+/** Waits for the outcome of a write, on threads that may wait. */
 public final class Waiting {
 
     private Waiting() {}

@@ -1,6 +1,6 @@
 package io.caravan.server.net;
 
-/** The protocol's state of one connection. Used only on the event loop. */
+/** The protocol state of one connection. Used only on the event loop. */
 public interface Connection {
     /** Whether nothing is in progress: no request is arriving or waiting for its reply, and no document is tailed. */
     boolean idle();

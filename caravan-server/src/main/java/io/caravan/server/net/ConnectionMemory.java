@@ -101,9 +101,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the source of a waiting time in nanoseconds: how long a request has waited whose client chooses how long it
-     * waits, such as a blocking pop. Later requests of the connection wait behind it. The source is called on any
-     * thread, and returns 0 if no such request exists.
+     * Sets the source of the time, in nanoseconds, that the current request has waited if its client chooses the
+     * waiting time, as with a blocking pop. Later requests of the connection wait for that request. The source is
+     * called on any thread, and returns 0 if no such request exists.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -268,7 +268,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Counts the bytes of a message that no request asked for; a negative number releases them. The message may wait
+     * Counts the bytes of a message that is not part of a reply; a negative number releases them. The message may wait
      * for a reply that has yet to be produced, so it does not count toward {@link #full}, which would prevent that
      * reply.
      */
@@ -349,7 +349,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether a request whose client chooses how long it waits has blocked others for as long as the budget's patience.
+     * Whether a request whose client chooses the waiting time has blocked others for as long as the budget's patience.
      */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();

@@ -48,7 +48,7 @@ final class Deadlines {
 
     private Set<Watch> begin(EventLoop loop) {
         Set<Watch> all = ConcurrentHashMap.newKeySet();
-        // With a fixed delay, a pause of the whole process counts as one look.
+        // With a fixed delay, a pause of the entire process counts as one look.
         loop.scheduleWithFixedDelay(() -> all.forEach(Watch::look), lookNanos, lookNanos, TimeUnit.NANOSECONDS);
         return all;
     }
@@ -59,7 +59,7 @@ final class Deadlines {
             try {
                 closeIfLate();
             } catch (Throwable broken) {
-                // The protocol closes the connection; the others of the loop are looked at as usual.
+                // The protocol closes the connection. The other connections of the loop are still checked.
                 channel.pipeline().fireExceptionCaught(broken);
             }
         }
@@ -90,7 +90,7 @@ final class Deadlines {
         }
     }
 
-    /** Measures how long a state has lasted unchanged, judging by the looks; never overestimates the time. */
+    /** Measures how long a state has lasted, by the number of looks. Never overestimates the time. */
     private final class Clock {
         private final Duration limit;
         private long state = Long.MIN_VALUE;

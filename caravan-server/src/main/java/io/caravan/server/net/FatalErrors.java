@@ -66,7 +66,7 @@ public final class FatalErrors {
                 LOG.error("the thread {} has ended", thread.getName(), problem);
             }
         } finally {
-            // Even if the log line, which needs memory, failed.
+            // Halts even if logging, which needs memory, has failed.
             if (fatal) {
                 Runtime.getRuntime().halt(EXIT_STATUS);
             }

@@ -14,7 +14,7 @@ public final class LineLimit {
     private int lines;
     private long left;
 
-    /** Returns how many lines were suppressed since the last logged one, or -1 to suppress this one as well. */
+    /** Returns the number of lines suppressed since the last logged one, or -1 to suppress this one as well. */
     public long next() {
         return next(System.nanoTime());
     }

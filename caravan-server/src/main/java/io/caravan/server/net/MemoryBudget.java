@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Replies.</b> Once they reach the limit, the budget is spent: reads wait until an eighth of it is free.
  *
  * <p><b>Waits</b> are the registrations of clients that wait without a request in progress: subscriptions to channels
- * and patterns, places in the queues for values, and streams that they follow. A connection may use a quarter, and an
- * address half, except for loopback addresses.
+ * and patterns, places in the queues for values, and streams that they follow. A connection may use a quarter of the
+ * limit, and an address half, except for loopback addresses.
  *
  * <p>While large requests, or replies, have no space, connections whose clients do nothing for a time are closed,
  * starting with those that hold the most.
@@ -268,7 +268,7 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // If the client chooses how long its request waits, the connection must not keep the exception from others.
+            // A connection whose client chooses the waiting time must not stay the exception.
             ConnectionMemory exception = excepted;
             if (exception != null && exception.waitsLong()) {
                 settled(exception);
@@ -286,14 +286,14 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes those of the connections that hold the most, until they have released the excess. */
+    /** Closes the inactive connections that hold the most, until they have released the excess. */
     private void closeGreatest(
             long excess,
             Predicate<ConnectionMemory> inactive,
             ToLongFunction<ConnectionMemory> bytes,
             LongAdder closed,
             Consumer<ConnectionMemory> close) {
-        // The bytes change while they are sorted, so each connection is asked only once.
+        // The bytes change during sorting, so those of each connection are read only once.
         record Holder(ConnectionMemory connection, long bytes) {}
         var greatest = connections.stream()
                 .filter(inactive)

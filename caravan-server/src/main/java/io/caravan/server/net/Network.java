@@ -190,7 +190,7 @@ public final class Network implements AutoCloseable {
             channel.attr(CONNECTION).set(connection);
             connections.add(channel);
             if (draining) {
-                // It was accepted before its listener closed, and the drain may have missed it.
+                // The connection was accepted before its listener closed, and the drain may have missed it.
                 channel.eventLoop().execute(() -> end(channel));
             }
         }

@@ -40,7 +40,7 @@ public final class PemPair {
      * Reads both files.
      *
      * @param certificate the certificate, followed by the intermediate ones
-     * @param key in PKCS #8, without a password
+     * @param key the key, in PKCS #8, without a password
      * @throws IOException if they cannot be read, are invalid, or do not belong together; the message names both
      */
     public static PemPair read(Path certificate, Path key) throws IOException {

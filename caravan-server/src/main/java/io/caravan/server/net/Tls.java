@@ -37,7 +37,7 @@ public final class Tls implements FileWatch.Reloadable {
      *
      * @param certificate the server's certificate, followed by the intermediate ones
      * @param key its private key, in PKCS #8, without a password
-     * @param clientAuthority authorities that sign the certificates that each client then needs; or null
+     * @param clientAuthority authorities that sign client certificates, which are then required; or null
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;

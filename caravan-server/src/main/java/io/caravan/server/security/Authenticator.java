@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the principal of a secret; logs and counts failures, and limits those of each address. Never blocks, so event
- * loops may call it. The time that it takes depends neither on how much of a secret is correct nor on whose it is.
+ * loops may call it. Its duration depends neither on how much of a secret is correct nor on the secret's user.
  * Thread-safe.
  */
 public class Authenticator {

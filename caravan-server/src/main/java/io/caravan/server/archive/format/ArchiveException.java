@@ -10,13 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class ArchiveException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The reason. */
     public enum Reason {
         /** An object's bytes are not those that were written, or their content is invalid. */
         CORRUPT,
         /** An object is of a version that this release does not read. */
         VERSION,
-        /** There is no archive, or it lacks this document, or this generation of it. */
+        /** There is no archive, or it lacks this document or this generation of it. */
         NOT_FOUND,
         /** The archive belongs to another store. */
         FOREIGN,
@@ -45,12 +44,16 @@ public final class ArchiveException extends CaravanException {
         return reason;
     }
 
-    /** An object, named by its key or address and, when it is known, the document, is damaged. */
+    /**
+     * Returns the exception for a damaged object.
+     *
+     * @param object its key or address and, if known, the document
+     */
     static ArchiveException corrupt(String object, String problem) {
         return new ArchiveException(Reason.CORRUPT, object + ": " + problem);
     }
 
-    /** An object has a version that this release does not read. */
+    /** Returns the exception for an object of a version that this release does not read. */
     static ArchiveException version(String object, long version, int oldest, int newest) {
         return new ArchiveException(
                 Reason.VERSION,

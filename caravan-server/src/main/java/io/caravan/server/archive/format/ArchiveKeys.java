@@ -22,20 +22,18 @@ import org.jspecify.annotations.Nullable;
  * #KEPT_CHARS}, followed by {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so
  * no two names share one.
  *
- * <p>The numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
- * generation.
+ * <p>The numbers have 16 hexadecimal digits, and the attempt has 8. The keys of a document's snapshots therefore sort
+ * by generation.
  */
 public final class ArchiveKeys {
-    /** The root's key. */
     public static final String ROOT = "archive.json";
-    /** The directory of the manifests. */
     public static final String MANIFESTS = "manifests/";
     /** The directory of the documents' snapshot directories. */
     public static final String SNAPSHOTS = "snapshots/";
 
     /** Maximum length of a form that contains the entire name. */
     public static final int MAX_NAME_CHARS = 160;
-    /** The number of characters kept of a longer one. */
+    /** The number of characters that a longer form keeps. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -51,7 +49,7 @@ public final class ArchiveKeys {
      *
      * @param encodedName the document's name, as in the key
      * @param generation number of the snapshot
-     * @param nextSequence sequence that the document's next value was to get
+     * @param nextSequence sequence of the document's next value
      * @param epoch number of the archive's owner that wrote it
      * @param attempt distinguishes attempts at the same snapshot
      */
@@ -69,7 +67,7 @@ public final class ArchiveKeys {
     /**
      * Returns the key of a snapshot.
      *
-     * @param attempt any number: a random one, so that no key is ever used twice
+     * @param attempt a random number, so that every key is used only once; may be negative
      * @throws IllegalArgumentException when another number is below 0
      */
     public static String snapshot(DocumentName name, long generation, long nextSequence, long epoch, int attempt) {
@@ -84,7 +82,7 @@ public final class ArchiveKeys {
         return HEX.toHexDigits(number);
     }
 
-    /** Returns the content of a snapshot's key, or null when it is the key of something else. */
+    /** Returns the content of a snapshot's key, or null for any other key. */
     public static @Nullable SnapshotKey parseSnapshot(String key) {
         Matcher parts = SNAPSHOT.matcher(key);
         return parts.matches()

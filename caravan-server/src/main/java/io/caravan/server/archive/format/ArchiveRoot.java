@@ -3,11 +3,11 @@ package io.caravan.server.archive.format;
 import java.util.UUID;
 
 /**
- * The object that marks a location as an archive, and names its owner. For its bytes see {@link SealedJson} and {@code
+ * The object that marks a location as an archive, and names its owner. For its bytes, see {@link SealedJson} and {@code
  * docs/internals/archive-format.md}.
  *
  * @param store identity of the store whose documents are in it
- * @param epoch number of the owner, which has grown by one with each server that took the archive over
+ * @param epoch number of the owner, which increases by one with each claim
  * @param owner the owner's host and process, for people
  * @param sinceMillis when it took over, by its clock, in milliseconds since 1970
  */
@@ -16,12 +16,10 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
     public static final String FORMAT = "caravan-archive";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
-    /** Maximum length of a root. */
     public static final int MAX_BYTES = 64 << 10;
 
     private static final SealedJson<RootJson> JSON = new SealedJson<>(RootJson.class, FORMAT, VERSION, MAX_BYTES);
 
-    /** The JSON of a root. */
     record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
 
     /**
@@ -35,7 +33,6 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
         }
     }
 
-    /** The root as bytes. */
     public byte[] encode() {
         return JSON.encode(new RootJson(FORMAT, VERSION, store.toString(), epoch, owner, sinceMillis));
     }

@@ -3,11 +3,12 @@ package io.caravan.server.archive.format;
 import io.caravan.server.archive.format.SealedJson.Hex;
 
 /**
- * A manifest's entry for one snapshot of its document. The names and their order are those of the manifest's JSON.
+ * A manifest's entry for one snapshot of its document. The field names and their order are those of the manifest's
+ * JSON.
  *
- * @param number counted from 1; each snapshot of a name has a higher one
+ * @param number counted from 1; higher for each later snapshot of the name
  * @param key the snapshot's object
- * @param incarnation as in {@link SnapshotHeader}, as are the numbers up to {@code takenAtMillis}
+ * @param incarnation as in {@link SnapshotHeader}, like the following fields up to {@code takenAtMillis}
  * @param valueBytes sum of the values' lengths
  * @param objectBytes size of the object
  * @param sha256 hash of the entire object, in hexadecimal digits
@@ -24,7 +25,6 @@ public record Generation(
         long objectBytes,
         String sha256) {
 
-    /** Number of values. */
     public long count() {
         return nextSequence - firstSequence;
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the document
  * @param epoch number of the owner that wrote the manifest last
  * @param lastGeneration the highest number that a generation of the name has had, including pruned ones
- * @param generations the snapshots that are kept, by rising number
+ * @param generations the snapshots that are kept, in ascending order of numbers
  * @param tombstone records that the document was deleted after the last of the generations; null when it was not
  */
 public record Manifest(
@@ -26,7 +26,7 @@ public record Manifest(
         List<Generation> generations,
         @Nullable Tombstone tombstone) {
 
-    /** Maximum number of generations in a message; older ones are counted. */
+    /** Maximum number of generations in a message, which only counts older ones. */
     private static final int DESCRIBED = 10;
 
     public Manifest {
@@ -38,7 +38,7 @@ public record Manifest(
         return generations.isEmpty() ? null : generations.get(generations.size() - 1);
     }
 
-    /** Returns a description of the generations, newest first; for people. */
+    /** Returns a human-readable description of the generations, newest first. */
     public String describeGenerations() {
         int all = generations.size();
         if (all == 0) {
@@ -55,11 +55,11 @@ public record Manifest(
     }
 
     /**
-     * The record of a document's deletion. The names and their order are those of the manifest's JSON.
+     * The record of a document's deletion. The field names and their order are those of the manifest's JSON.
      *
      * @param incarnation identifies the document
-     * @param nextSequence the sequence that its next value would have got
-     * @param deletedAtMillis when, by the server's clock, in milliseconds since 1970
+     * @param nextSequence the sequence that its next value would have had
+     * @param deletedAtMillis when it was deleted, by the server's clock, in milliseconds since 1970
      */
     public record Tombstone(@Hex long incarnation, long nextSequence, long deletedAtMillis) {}
 }

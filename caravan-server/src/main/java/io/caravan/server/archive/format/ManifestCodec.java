@@ -14,14 +14,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Manifests as bytes, see {@link SealedJson} and {@code docs/internals/archive-format.md}. Thread-safe. Every manifest satisfies:
+ * Encodes and decodes manifests; see {@link SealedJson} and {@code docs/internals/archive-format.md}. Thread-safe.
+ * Every manifest satisfies these conditions:
  *
  * <ol>
- *   <li>No number but an incarnation is below 0.
- *   <li>The generations' numbers rise, from at least 1 to at most the last one.
- *   <li>Each has the key that {@link ArchiveKeys} defines for the name and its numbers. The key's next sequence may be
- *   lower, as the document may advance between the choice of the key and the snapshot.
- *   <li>Its first sequence is not above its next.
+ *   <li>Only an incarnation may be below 0.
+ *   <li>The generations' numbers increase. They are at least 1 and at most {@code lastGeneration}.
+ *   <li>Each generation has the key that {@link ArchiveKeys} defines for the name and its numbers. The key's next
+ *   sequence may be lower, because the document may advance between the choice of the key and the snapshot.
+ *   <li>Its first sequence is not above its next sequence.
  *   <li>Its hash is a SHA-256.
  * </ol>
  */
@@ -38,7 +39,7 @@ public final class ManifestCodec {
 
     private ManifestCodec() {}
 
-    /** The JSON of a manifest. The name's bytes need not be text, so it also has them in Base64. */
+    /** The JSON of a manifest. It also contains the name in Base64, because a name need not be text. */
     record ManifestJson(
             String format,
             int version,

@@ -26,17 +26,17 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * A small object: one line of JSON for people and programs, and a second one with the first one's CRC-32C, which
- * detects flipped bits.
+ * A small object: one line of JSON for people and programs, and a second line with its CRC-32C, which detects flipped
+ * bits.
  *
  * <pre>
  *   {"format":"caravan-manifest","version":1, ... }
  *   crc32c:0123abcd
  * </pre>
  *
- * <p>The JSON begins with format and version. Their places, and the second line, are the same in every version. In the
- * version that this release reads, every field must be present and no other: objects are rewritten after they are read,
- * which would lose an unknown field. Thread-safe.
+ * <p>The JSON begins with format and version. Their places, and the second line, are the same in every version. An
+ * object of the version that this release reads must have every field and no others: objects are rewritten after they
+ * are read, which would lose an unknown field. Thread-safe.
  *
  * @param <T> a record of the JSON's fields
  */
@@ -136,9 +136,9 @@ final class SealedJson<T> {
     }
 
     /**
-     * Returns a store's identity, which has one form only.
+     * Parses a store's identity in its canonical form.
      *
-     * @throws IllegalArgumentException when the text has another
+     * @throws IllegalArgumentException when the text has another form
      */
     static UUID store(String text) {
         UUID store = UUID.fromString(text);
@@ -149,8 +149,7 @@ final class SealedJson<T> {
     }
 
     /**
-     * A 64-bit number that the JSON has as 16 hexadecimal digits, because not every JSON reader supports 64-bit
-     * integers.
+     * A 64-bit number that is 16 hexadecimal digits in JSON, because not every JSON reader supports 64-bit integers.
      */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside

@@ -15,22 +15,22 @@ import org.jspecify.annotations.Nullable;
  * The header of a snapshot, before its values. Its bytes are valid when, in this order:
  *
  * <ol>
- *   <li>The magic is right.
- *   <li>The CRC of magic and version is right.
+ *   <li>The magic is correct.
+ *   <li>The CRC of magic and version is correct.
  *   <li>The version is one that this release reads.
  *   <li>The lengths of name and attributes are within their limits.
- *   <li>The header's CRC is right.
- *   <li>The attributes are valid, no number but the incarnation is below 0, the generation is at least 1, and the first
- *   sequence is not above the next.
+ *   <li>The header's CRC is correct.
+ *   <li>The attributes are valid, no number except the incarnation is below 0, the generation is at least 1, and the
+ *   first sequence is not above the next sequence.
  * </ol>
  *
- * @param store identity of the store that the document lived in
+ * @param store identity of the document's store
  * @param name the document
  * @param incarnation distinguishes this document from earlier and later ones of the same name
  * @param generation number of this snapshot among those of the name, counted from 1
  * @param epoch number of the archive's owner that wrote it
  * @param firstSequence sequence of the first value; equal to {@code nextSequence} when there is none
- * @param nextSequence sequence that the document's next value will get
+ * @param nextSequence sequence of the document's next value
  * @param takenAtMillis when it was taken, by the server's clock, in milliseconds since 1970
  * @param attributes the document's attributes, without those that are meaningful only in its store
  */
@@ -45,13 +45,12 @@ public record SnapshotHeader(
         long takenAtMillis,
         Attributes attributes) {
 
-    /** Number of values. */
     public long count() {
         return nextSequence - firstSequence;
     }
 
     /**
-     * The header as bytes.
+     * Encodes the header.
      *
      * @throws IllegalArgumentException when condition 6 does not hold
      */
@@ -84,7 +83,7 @@ public record SnapshotHeader(
     }
 
     /**
-     * Reads a header and checks all of it.
+     * Reads a header and checks it.
      *
      * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
      */

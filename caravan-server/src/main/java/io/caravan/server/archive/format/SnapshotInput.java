@@ -12,8 +12,8 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a snapshot being read. Counts and hashes them, and reports errors with their place in the object and the
- * document. For one thread.
+ * The bytes of a snapshot that is read. Counts and hashes them, and reports errors with their place in the object and
+ * the document. Not thread-safe.
  */
 final class SnapshotInput implements AutoCloseable {
     private static final long NO_SEQUENCE = -1;
@@ -35,12 +35,12 @@ final class SnapshotInput implements AutoCloseable {
         return object;
     }
 
-    /** Sets the document that the following bytes are of, for messages. */
+    /** Sets the document of the following bytes, for messages. */
     void document(DocumentName name) {
         document = name;
     }
 
-    /** Sets the sequence of the value that the following bytes are of, for messages. */
+    /** Sets the sequence of the value in the following bytes, for messages. */
     void sequence(long current) {
         sequence = current;
     }
@@ -75,17 +75,17 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** Number of bytes so far. */
+    /** The number of bytes so far. */
     long bytes() {
         return bytes;
     }
 
-    /** Hash of the bytes so far. */
+    /** Returns the hash of the bytes so far. */
     byte[] sha256() {
         return Digests.soFar(digest);
     }
 
-    /** Returns the exception for a fault in the bytes that end here. */
+    /** Returns the exception for a fault in the bytes just read. */
     ArchiveException corrupt(String problem) {
         String where = object + " at byte " + bytes + (document == null ? "" : ", document '" + document + "'")
                 + (sequence == NO_SEQUENCE ? "" : ", sequence " + sequence);

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * A snapshot's bytes: a header, blocks, a footer. Little-endian.
+ * The format of a snapshot: a header, blocks, and a footer. Numbers are little-endian.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -28,7 +28,7 @@ import java.util.zip.CRC32C;
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | raw bytes         | stored bytes      | codec             | CRC-32C           | stored bytes ...
  *   +-------------------+-------------------+-------------------+-------------------+
- *   the raw bytes of all blocks, put together, are entries:
+ *   the concatenated raw bytes of all blocks are entries:
  *   +-------------------+-------------------+-------------------
  *   | value bytes       | CRC-32C           | value ...
  *   +-------------------+-------------------+-------------------
@@ -43,7 +43,7 @@ import java.util.zip.CRC32C;
  * <p>The header's CRC covers byte 20 to the end of the attributes. A block's CRC covers its first 12 bytes and its
  * stored bytes. An entry's CRC covers its sequence, in 8 bytes, and the value.
  *
- * <p>Entries have consecutive sequences, starting at the first, and continue in the next block where one is full.
+ * <p>Entries have consecutive sequences, starting at the first, and continue in the next block when one is full.
  * Magic, version and the CRC after them have the same places in every version, so that a release can distinguish a
  * newer object from a damaged one.
  */
@@ -84,7 +84,7 @@ public final class SnapshotLayout {
 
     /** {@code CARAVSNP} in the order of the bytes. */
     public static final long MAGIC_VALUE = 0x504E_5356_4152_4143L;
-    /** {@code CEND} in the order of the bytes: takes the place of a block's raw length, and is not a valid one. */
+    /** {@code CEND} in the order of the bytes. It replaces a block's raw length, and is not a valid raw length. */
     public static final int MARK_VALUE = 0x444E_4543;
 
     /** Codec of an uncompressed block. */
@@ -92,19 +92,19 @@ public final class SnapshotLayout {
     /** Codec of a block that is a Zstandard frame. */
     public static final int ZSTD = 1;
 
-    /** Maximum raw bytes of a block, and so of a reader's allocation. */
+    /** Maximum number of raw bytes of a block. It limits the allocation of a reader. */
     public static final int MAX_BLOCK_BYTES = 1 << 18;
     /** Maximum length of a value. */
     public static final int MAX_VALUE_BYTES = (1 << 26) - 1;
 
     private SnapshotLayout() {}
 
-    /** The checksum of a value and its sequence in a snapshot. For one thread. */
+    /** The checksum of a value and its sequence in a snapshot. Not thread-safe. */
     static final class EntryChecksum {
         private final CRC32C crc = new CRC32C();
         private final ByteBuffer place = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-        /** Checksum of the remaining bytes, which stay remaining. */
+        /** Returns the checksum of the remaining bytes, without consuming them. */
         int of(long sequence, ByteBuffer value) {
             crc.reset();
             crc.update(place.putLong(0, sequence).array());

@@ -17,15 +17,15 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is returned. The snapshot as
- * a unit is verified only once {@link #next} has returned false. Memory is limited to two blocks and the longest value
- * so far, regardless of the lengths in the bytes. For one thread.
+ * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is returned. The entire
+ * snapshot is verified only once {@link #next} has returned false. Memory is limited to two blocks and the longest
+ * value so far, regardless of the lengths in the bytes. Not thread-safe.
  *
- * <p>Errors are {@link ArchiveException}s, {@code CORRUPT} and {@code VERSION}, which name object, byte, document and
- * sequence, and the {@link ObjectStoreException}s of the stream.
+ * <p>Errors are the {@link ObjectStoreException}s of the stream, and {@link ArchiveException}s, {@code CORRUPT} and
+ * {@code VERSION}, which name object, byte, document and sequence.
  */
 public final class SnapshotReader implements AutoCloseable {
-    /** Initial buffer for a value that spans blocks; it grows as the value is read. */
+    /** The size of the initial buffer for a value that spans blocks; it grows as the value is read. */
     private static final int FIRST_VALUE_BYTES = 1 << 20;
 
     private final SnapshotInput in;
@@ -52,7 +52,7 @@ public final class SnapshotReader implements AutoCloseable {
     /**
      * Reads a snapshot's header.
      *
-     * @param in the object, from now on closed with the reader, or by this method when it throws
+     * @param in the object; the reader closes it, or this method if it throws
      * @param object its key or address, for messages
      */
     public static SnapshotReader open(InputStream in, String object) {
@@ -67,9 +67,10 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * Requires the snapshot to be the one that a manifest names. Compares its header now, its size and hash at its end.
+     * Requires the snapshot to be the one that a manifest names. Compares its header now, and its size and hash at its
+     * end.
      *
-     * @throws ArchiveException {@code CORRUPT} when it is another one; the reader stays open
+     * @throws ArchiveException {@code CORRUPT} when it is not; the reader stays open
      */
     public SnapshotReader expect(UUID store, DocumentName name, Generation generation) {
         boolean same = header.store().equals(store)
@@ -90,12 +91,11 @@ public final class SnapshotReader implements AutoCloseable {
         return this;
     }
 
-    /** The snapshot's header. */
     public SnapshotHeader header() {
         return header;
     }
 
-    /** Advances to the next value. Returns false when there is none; the footer has then been checked as well. */
+    /** Advances to the next value. Returns false when there is none; the footer has then been checked. */
     public boolean next() {
         if (whole) {
             return false;
@@ -138,7 +138,7 @@ public final class SnapshotReader implements AutoCloseable {
         valueBytes += length;
     }
 
-    /** Returns a value of several blocks. */
+    /** Returns a value that spans several blocks. */
     private ByteBuffer assembled(int length) {
         for (int filled = 0; filled < length; ) {
             if (filled == room.length) {
@@ -173,19 +173,19 @@ public final class SnapshotReader implements AutoCloseable {
         whole = true;
     }
 
-    /** Sum of the values' lengths, after the end. */
+    /** The sum of the values' lengths, after the end. */
     public long valueBytes() {
         requireWhole();
         return valueBytes;
     }
 
-    /** Length of the object, after the end. */
+    /** The length of the object, after the end. */
     public long objectBytes() {
         requireWhole();
         return in.bytes();
     }
 
-    /** Hash of the object in hexadecimal digits, after the end. */
+    /** Returns the hash of the object in hexadecimal digits, after the end. */
     public String sha256() {
         requireWhole();
         return Digests.hex(in.sha256());
@@ -207,9 +207,9 @@ public final class SnapshotReader implements AutoCloseable {
      *
      * <ol>
      *   <li>Its raw length is from 1 to the maximum.
-     *   <li>It is stored in at least one byte and not in more than its raw length.
-     *   <li>Its codec is known, and an uncompressed block has its raw length.
-     *   <li>Its CRC is right.
+     *   <li>Its stored length is from 1 to its raw length.
+     *   <li>Its codec is known, and the stored length of an uncompressed block is its raw length.
+     *   <li>Its CRC is correct.
      *   <li>It decompresses to its raw length.
      * </ol>
      */
@@ -228,7 +228,7 @@ public final class SnapshotReader implements AutoCloseable {
             this.in = in;
         }
 
-        /** Whether there are more raw bytes; otherwise the footer's mark has been read. */
+        /** Whether there are more raw bytes; if not, the footer's mark has been read. */
         boolean hasMore() {
             if (at == end && !ended) {
                 readBlock();
@@ -236,7 +236,7 @@ public final class SnapshotReader implements AutoCloseable {
             return at < end;
         }
 
-        /** Number of raw bytes left of the current block. */
+        /** Returns the number of remaining raw bytes of the current block. */
         int left() {
             return end - at;
         }
@@ -287,7 +287,7 @@ public final class SnapshotReader implements AutoCloseable {
             end = rawBytes;
         }
 
-        /** Doubles the array, so that blocks of rising lengths do not each allocate a new one. */
+        /** Doubles the array if it is too short, so that blocks of increasing lengths rarely allocate a new one. */
         private static byte[] withRoom(byte[] bytes, int length) {
             return bytes.length < length
                     ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]

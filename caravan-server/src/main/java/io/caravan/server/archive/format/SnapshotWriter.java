@@ -14,8 +14,8 @@ import java.util.zip.CRC32C;
 
 /**
  * Writes a snapshot to a stream in the format of {@link SnapshotLayout}: the header on creation, then block by block as
- * values are added. It holds at most two blocks, regardless of the document's size, and nothing that must be closed.
- * The stream is neither flushed nor closed. For one thread.
+ * values are added. It holds at most two blocks in memory, regardless of the document's size, and need not be closed.
+ * It neither flushes nor closes the stream. Not thread-safe.
  */
 public final class SnapshotWriter {
     private static final int FIRST_BYTES = 4096;
@@ -28,9 +28,7 @@ public final class SnapshotWriter {
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    /**
-     * The block being filled, after space for its header. It grows, as most documents are much smaller than a block.
-     */
+    /** Space for a block header, and the current block. It grows, because most documents are smaller than a block. */
     private byte[] raw = new byte[BLOCK_HEADER_BYTES + FIRST_BYTES];
 
     private int rawEnd = BLOCK_HEADER_BYTES;
@@ -43,12 +41,11 @@ public final class SnapshotWriter {
      * The result of writing a snapshot.
      *
      * @param valueBytes sum of the values' lengths
-     * @param objectBytes length of all that was written
-     * @param sha256 its hash, in hexadecimal digits
+     * @param objectBytes length of the object
+     * @param sha256 hash of the object, in hexadecimal digits
      */
     public record Written(long valueBytes, long objectBytes, String sha256) {}
 
-    /** Starts a snapshot. */
     public SnapshotWriter(OutputStream out, SnapshotHeader header) throws IOException {
         this.header = header;
         this.out = out;
@@ -60,7 +57,7 @@ public final class SnapshotWriter {
     /**
      * Adds the next value.
      *
-     * @param value its remaining bytes, which stay remaining
+     * @param value its remaining bytes, which are not consumed
      * @throws IllegalArgumentException when the sequence is not the next, or the value is too long
      */
     public void add(long sequence, ByteBuffer value) throws IOException {
@@ -159,11 +156,11 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Compresses blocks where it pays: a result is used when it saves a tenth. After each one that does not, the next
-     * 1, 3, 7, then 15 blocks are stored uncompressed: data that does not compress seldom begins to.
+     * Compresses blocks if that saves at least a tenth. After consecutive attempts that do not, the next 1, 3, 7, then
+     * 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
      */
     private static final class Compressor {
-        /** The fastest of the usual levels; the higher ones take several times as long for a tenth less. */
+        /** The fastest of the usual levels. Higher levels take several times as long to save another tenth. */
         private static final int LEVEL = 1;
         /** Minimum size of a block that is worth compressing. */
         private static final int MIN_BYTES = 64;
@@ -181,7 +178,7 @@ public final class SnapshotWriter {
             return rawBytes >= MIN_BYTES;
         }
 
-        /** Compresses a block after its header; returns the length, or -1 when it is not worth it. */
+        /** Compresses a block after its header. Returns the length, or -1 if that does not save a tenth. */
         int compress(byte[] raw, int rawBytes, byte[] target) {
             int room = target.length - BLOCK_HEADER_BYTES;
             int length = (int)

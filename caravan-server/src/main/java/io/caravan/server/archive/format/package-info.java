@@ -1,4 +1,4 @@
-/** The formats of an archive's objects: keys, snapshots, manifests. No I/O of its own. */
+/** The formats of an archive's objects: root, manifests, snapshots, and their keys. Does no I/O. */
 @NullMarked
 package io.caravan.server.archive.format;
 

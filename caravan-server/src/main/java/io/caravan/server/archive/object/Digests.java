@@ -26,7 +26,7 @@ public final class Digests {
         }
     }
 
-    /** Returns the hash of the digest's input so far; more may follow. */
+    /** Returns the hash of the digest's input so far; more input may follow. */
     public static byte[] soFar(MessageDigest digest) {
         try {
             return ((MessageDigest) digest.clone()).digest();
@@ -45,7 +45,7 @@ public final class Digests {
     }
 
     /**
-     * The MD5 of the first bytes, in Base64, as S3 requires it in {@code Content-MD5}: a server rejects a body that was
+     * Returns the MD5 of the first bytes, in Base64, for S3's {@code Content-MD5}: a server rejects a body that was
      * changed in transit. Every server supports this oldest kind of checksum.
      */
     static String md5(byte[] content, int length) {

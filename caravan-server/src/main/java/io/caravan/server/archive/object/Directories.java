@@ -18,7 +18,7 @@ final class Directories {
 
     private Directories() {}
 
-    /** Creates a directory and those above it, each durable. */
+    /** Creates a directory and its missing parents, durably. */
     static void createDurably(Path directory) throws IOException {
         Path parent = directory.getParent();
         if (parent != null && !Files.exists(directory)) {
@@ -37,8 +37,8 @@ final class Directories {
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
             } catch (NoSuchFileException | FileAlreadyExistsException gone) {
-                // Another process deleted the last file in the directory, or in one above it, and then the directory:
-                // after it was created here, or while that failed because it existed.
+                // Another process deleted the last file in the directory, or in one above it, and then the directory,
+                // after this method had created it or while the creation failed because it existed.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
@@ -52,7 +52,7 @@ final class Directories {
             try {
                 force(directory);
             } catch (NoSuchFileException deleted) {
-                // Deleted with the file by another process, which is correct: the file existed, and no longer does.
+                // Another process has deleted the file and the directory, so no name has to become durable.
             }
         }
         force(root);
@@ -71,7 +71,7 @@ final class Directories {
                 Files.deleteIfExists(directory);
             }
         } catch (DirectoryNotEmptyException inUse) {
-            // The usual case: it stays, and so do those above it.
+            // The usual case: this directory and those above it stay.
         }
     }
 

@@ -29,18 +29,18 @@ import org.jspecify.annotations.Nullable;
  * Objects as files of a directory, with the key as the path. Names with a {@code ~}, which no key has, are used for
  * auxiliary files: locks, and incomplete files.
  *
- * <p>A file is written elsewhere, fsynced, and moved to its place, and the directories are fsynced; so no partial file
- * is ever visible. Conditions hold among all processes that use this class, not against other programs, nor against
- * {@link #put}, which has none. A tag is the hash of the content. Deletions are not fsynced.
+ * <p>A file is written elsewhere, fsynced, and moved to its place, and then its directories are fsynced. Partial files
+ * are never visible. Conditions hold among all processes that use this class, but not against other programs or {@link
+ * #put}, which has no condition. A tag is the hash of the content. Deletions are not fsynced.
  *
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
-    /** Maximum names of a listed directory in memory. */
+    /** Maximum number of a directory's names in memory during a listing. */
     private static final int NAMES_AT_A_TIME = 100_000;
 
     private static final String LOCK_NAME = "~lock";
-    /** Locks by real directory, for all stores of this process; there are few. */
+    /** Locks by real directory, for all stores of this process. Never removed, because there are few. */
     private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
 
     private final Path folder;
@@ -58,7 +58,7 @@ public final class FileObjectStore implements ObjectStore {
     /**
      * Opens a directory, which need not exist.
      *
-     * @throws ObjectStoreException when it cannot hold objects
+     * @throws ObjectStoreException when it cannot contain objects
      */
     public static FileObjectStore open(Path folder) {
         FileObjectStore store = new FileObjectStore(folder.toAbsolutePath().normalize());
@@ -102,7 +102,7 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public InputStream open(String key) {
         try {
-            // Not by Files, whose streams ignore interrupts.
+            // A stream of Files would ignore interrupts.
             return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
         } catch (IOException failed) {
             throw problem("read", key, failed);
@@ -210,13 +210,13 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Runs a decision on a condition, one thread of all processes at a time. A file lock excludes other processes. A
-     * lock in memory excludes other threads of this process, as an operating system's locks do not hold inside a
-     * process.
+     * Runs an action that depends on a condition, on only one thread of all processes at a time. A file lock excludes
+     * other processes. A lock in memory excludes other threads of this process, which the operating system's locks do
+     * not exclude.
      *
-     * <p>The file is opened for each decision. An interrupt closes the channel on which the caller waits, so it affects
-     * only that call. The file is open at most once in a process: closing any channel of a file releases all of the
-     * process's locks on it.
+     * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
+     * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
+     * all of the process's locks on it.
      */
     private void decide(Action decision) throws IOException {
         Path real = folder.toRealPath();
@@ -256,7 +256,7 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    /** Translates a file system error. An empty key stands for the entire store. */
+    /** Translates a file system error. An empty key stands for the store. */
     private ObjectStoreException problem(String call, String key, IOException cause) {
         if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);

@@ -14,12 +14,12 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, as all keys in
- * it start with that.
+ * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, because all keys
+ * in it start with that.
  *
- * <p>A file system returns names in no order. At most a limited number of a directory's names is in memory: the lowest
- * that are left. A larger one is read again for the next. Files that come and go during the listing may or may not be
- * included.
+ * <p>A file system returns names in no order. To limit memory, this class keeps only a limited number of a directory's
+ * names: the lowest of the remaining ones. It reads a larger directory again for the next names. Files that are added
+ * or removed during the listing may or may not be included.
  */
 final class FolderListing {
     private final Path root;
@@ -35,9 +35,9 @@ final class FolderListing {
     /**
      * Passes the files below a directory to the action.
      *
-     * @param folder empty, or a key's parts, each with its slash
-     * @param after only keys above this one
-     * @return false when the action ended it
+     * @param folder empty, or parts of a key, each followed by a slash
+     * @param after only keys above this one are passed
+     * @return false when the action has ended the listing
      */
     boolean run(String folder, String after) throws IOException {
         String last = after.startsWith(folder) ? after.substring(folder.length()) : "";
@@ -78,7 +78,7 @@ final class FolderListing {
         }
     }
 
-    /** Returns the lowest names above a floor, in order; those of directories with a slash. */
+    /** Returns the lowest names above a floor, in order; names of directories end with a slash. */
     private List<String> lowest(String folder, String floor) throws IOException {
         TreeSet<String> names = new TreeSet<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(folder))) {
@@ -95,7 +95,7 @@ final class FolderListing {
         String name = file.getFileName().toString();
         boolean before = (name + "/").compareTo(floor) <= 0;
         boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
-        // Most names of a large directory are one or the other; only the rest justify reading the file's attributes.
+        // This excludes most names of a large directory before their files' attributes are read.
         if (before || beyond || !ObjectKeys.isKey(name)) {
             return;
         }

@@ -10,12 +10,12 @@ final class ObjectKeys {
 
     private ObjectKeys() {}
 
-    /** Whether the text can be a key, or a part of one. */
+    /** Whether the text is a valid key, or a valid part of one. */
     static boolean isKey(String text) {
         return KEY.matcher(text).matches();
     }
 
-    /** The key; an IllegalArgumentException when it is invalid. */
+    /** Returns the key, or throws an IllegalArgumentException if it is invalid. */
     static String checked(String key) {
         if (!isKey(key)) {
             throw new IllegalArgumentException("'" + key + "' is not a valid object key");
@@ -24,8 +24,8 @@ final class ObjectKeys {
     }
 
     /**
-     * The directory of a list, empty or keys' parts, each with its slash; an IllegalArgumentException when it is
-     * invalid.
+     * Returns the directory, which is empty or consists of parts of a key, each with a slash; throws an
+     * IllegalArgumentException if it is invalid.
      */
     static String checkedFolder(String prefix) {
         if (!FOLDER.matcher(prefix).matches()) {

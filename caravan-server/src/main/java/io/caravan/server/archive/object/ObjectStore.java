@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
  * characters {@code A-Z a-z 0-9 ! - _ . /}. They have no empty, {@code .} or {@code ..} parts, and no key is a
  * directory of another.
  *
- * <p><b>Durability.</b> An object is durable when its put has returned. A put that did not return (a crash, an error)
- * has left the complete new object, or the previous state, never a part. Reads and lists see every put that has
- * returned.
+ * <p><b>Durability.</b> An object is durable when its put has returned. A put that fails or is cut short by a crash
+ * leaves either the complete new object or the previous state. Reads and lists see every put that has returned.
  *
  * <p><b>Threading.</b> Thread-safe. All methods block: never call them on an event loop or a store thread. Interrupting
  * a caller ends its call with an {@link ObjectStoreException}.
@@ -35,7 +34,7 @@ public interface ObjectStore extends AutoCloseable {
      */
     record Listed(String key, long bytes, long modifiedMillis) {}
 
-    /** Writes an object's content, in order, once per call; a put that has to start over calls it again. */
+    /** Writes an object's content, in order, once per call; a put that restarts calls it again. */
     interface Content {
         void writeTo(OutputStream out) throws IOException;
     }
@@ -54,8 +53,8 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Reads an object of any size as a stream. Close the stream, early or at its end.
      *
-     * @throws ObjectStoreException {@code NOT_FOUND} among others. The stream's reads throw it as well; where they
-     *     throw an {@link IOException}, it is the cause
+     * @throws ObjectStoreException {@code NOT_FOUND} among others. The stream's reads also throw it, directly or as the
+     *     cause of an {@link IOException}
      */
     InputStream open(String key);
 
@@ -70,31 +69,31 @@ public interface ObjectStore extends AutoCloseable {
      *
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
-     * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
-     *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included,
-     *     the put may have taken place, as a client may have retried by itself: read the object to find out. It is
-     *     durable only when it has been put once more without an error
+     * @throws ObjectStoreException {@code CONFLICT} when the object has another tag, does not exist, or exists although
+     *     there must be none. After an error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome
+     *     open}, including {@code CONFLICT}, the put may have taken place, because the client may have retried it: read
+     *     the object to find out. The object is durable only when it has been put once more without an error
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 
     /**
-     * Passes all objects whose key starts with the prefix to an action, in the order of their keys' bytes. It lists
-     * page by page, so any number of objects fits in memory.
+     * Passes all objects whose key starts with the prefix to an action, in the byte order of the keys. It lists page by
+     * page, so memory does not limit the number of objects.
      *
-     * @param prefix a directory, with its slash at the end, or empty
-     * @param after only keys above this one, or empty
+     * @param prefix a directory with a slash at its end, or empty
+     * @param after only keys above this one are listed; empty for all
      * @param action returns false to end
      */
     void list(String prefix, String after, Predicate<Listed> action);
 
     /**
-     * Deletes an object, if it exists. A power failure may undo a deletion. So delete only objects that are no longer
-     * needed, and that would be found and deleted again.
+     * Deletes an object, if it exists. A power failure may undo a deletion. Therefore, delete only objects that are no
+     * longer needed and that a later run would find and delete again.
      */
     void delete(String key);
 
     /**
-     * Deletes an object if it has not changed since it was read; a power failure may undo it, as for {@link #delete}.
+     * Deletes an object if it has not changed since it was read. As with {@link #delete}, a power failure may undo it.
      *
      * @return false when the store cannot delete on a condition; the object is then unchanged
      * @throws ObjectStoreException {@code CONFLICT} when it has changed, and possibly when it has been deleted

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The kind of a problem. */
     public enum Kind {
         /** There is no such object, bucket or directory. */
         NOT_FOUND,
@@ -17,9 +16,9 @@ public final class ObjectStoreException extends CaravanException {
         DENIED,
         /** There is no space left. */
         FULL,
-        /** There was no response in time, or the store is temporarily unavailable: a later retry may help. */
+        /** There was no response in time, or the store is temporarily unavailable: retry later. */
         UNAVAILABLE,
-        /** The object is invalid, for example cut off or too large, or the store's response is. */
+        /** The object is invalid, for example truncated or too large, or the store's response is invalid. */
         CORRUPT
     }
 
@@ -35,8 +34,8 @@ public final class ObjectStoreException extends CaravanException {
     }
 
     /**
-     * Whether a put that ended with this error may have taken place anyway, so that the caller must read the object:
-     * its response was lost, or a retry conflicted with the first attempt. Any other kind is a rejection.
+     * Whether a put that ended with this error may have taken place: its response was lost, or a retry conflicted with
+     * the first attempt. The caller must then read the object. Any other kind is a rejection.
      */
     public boolean leavesOutcomeOpen() {
         return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectStores {
     private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
 
-    /** The kinds of locations. A new kind of {@link ObjectStore} is registered here, and nowhere else. */
+    /** The kinds of locations. This is the only place where a new kind of {@link ObjectStore} is registered. */
     private enum Scheme {
         FILE("file:DIRECTORY", ObjectStores::folder),
         S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
@@ -34,13 +34,13 @@ public final class ObjectStores {
     /**
      * The location that a URL names.
      *
-     * @param atHand whether it responds at once, as a directory does
+     * @param atHand whether it responds at once: true for a directory
      * @param opener opens it
      */
     public record Place(boolean atHand, Function<S3Options, ObjectStore> opener) {
 
         /**
-         * Opens it. The first call shows whether it exists.
+         * Opens the location. Whether it exists shows only in the first call of the store.
          *
          * @param options for buckets
          * @throws ObjectStoreException when it cannot be opened
@@ -55,7 +55,7 @@ public final class ObjectStores {
     /**
      * Returns the location that a URL names, without opening it.
      *
-     * @throws IllegalArgumentException when the URL names none
+     * @throws IllegalArgumentException when the URL names no location
      */
     public static Place place(String url) {
         return Stream.of(Scheme.values())
@@ -66,7 +66,7 @@ public final class ObjectStores {
                 .apply(url);
     }
 
-    /** Returns the same URL for each way to write that of a location; any other text unchanged. */
+    /** Returns the canonical form of a location's URL. Returns any other text unchanged. */
     public static String canonical(String url) {
         if (Scheme.FILE.isOf(url)) {
             return "file:" + Path.of(directory(url)).toAbsolutePath().normalize();

@@ -18,10 +18,10 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
  * @param prefix the start of all keys in the bucket, empty or with a slash at its end
  */
 record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts timeouts, S3Problems problems) {
-    /** The size of the pieces of a body, each of which must be sent before a connection counts as idle. */
+    /** The size of the pieces in which a body is sent. The idle timeout applies to each piece. */
     private static final int PIECE_BYTES = 64 * 1024;
 
-    /** The key, in the bucket, of an object or a directory. */
+    /** Returns the key of an object or a directory in the bucket. */
     String inBucket(String key) {
         return prefix + key;
     }
@@ -29,7 +29,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     /**
      * Puts the first bytes of an array as an object, in one call.
      *
-     * @param ifNoneMatch {@code *} when there must be none, or null
+     * @param ifNoneMatch {@code *} when the object must not exist, or null
      * @param ifMatch the tag of the object to replace, or null
      */
     PutObjectResponse put(
@@ -48,7 +48,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                         body(content, length)));
     }
 
-    /** The first bytes of an array, which must not change before the call has ended. */
+    /** Returns a body of the first bytes of an array, which must not change before the call has ended. */
     static AsyncRequestBody body(byte[] content, int length) {
         ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (length + PIECE_BYTES - 1) / PIECE_BYTES)];
         for (int piece = 0; piece < pieces.length; piece++) {
@@ -58,7 +58,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }
 
-    /** Deletes an object, if it has the tag when one is given. */
+    /** Deletes an object; if a tag is given, only if the object has it. */
     void delete(String key, @Nullable String tag) {
         await(
                 "DeleteObject",
@@ -67,7 +67,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                         request -> request.bucket(bucket).key(inBucket(key)).ifMatch(tag)));
     }
 
-    /** The time limits of a call that sends this number of bytes. */
+    /** Returns the time limits of a call that sends this number of bytes. */
     AwsRequestOverrideConfiguration limit(long bytes) {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallAttemptTimeout(timeouts.attempt(bytes))
@@ -75,7 +75,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                 .build();
     }
 
-    /** Limits an entire call to the time of a single attempt, for calls whose callers must not wait long. */
+    /** Limits a call with all its attempts to the time of one attempt, for callers that must not wait long. */
     AwsRequestOverrideConfiguration once() {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeouts.attempt(0))
@@ -96,8 +96,8 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         } catch (ExecutionException failed) {
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
             if (endedHere && S3Problems.isInterruption(cause)) {
-                // The SDK has noticed the interrupt on this thread, and cleared the flag that others must see. A call
-                // that fails this way later was interrupted on an SDK thread.
+                // The SDK has detected the interrupt on this thread and cleared the flag, which callers need. If a call
+                // fails this way later, an SDK thread was interrupted.
                 Thread.currentThread().interrupt();
             }
             throw problems.problem(call, key, cause);
@@ -105,12 +105,12 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     }
 
     /**
-     * The time limits of calls. {@code idle} detects stalls. The time for bytes only ensures that no call lasts
-     * forever; it is enough for several parts at a time on a slow line.
+     * The time limits of calls. {@code idle} detects stalls. The time for bytes only ensures that every call ends; it
+     * is enough for several parts at a time on a slow line.
      *
-     * @param connect until a connection is established
-     * @param idle without a byte either way, in the middle of a request or a response
-     * @param attempt for one attempt of a call, in addition to the time for the bytes that it sends
+     * @param connect time until a connection is established
+     * @param idle time without a byte in either direction, within a request or a response
+     * @param attempt time of one attempt of a call, in addition to the time for the bytes that it sends
      * @param bytesPerSecond the minimum rate at which bytes are sent
      * @param attempts number of attempts before a call has failed
      */
@@ -118,12 +118,12 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         static final S3Timeouts DEFAULT =
                 new S3Timeouts(Duration.ofSeconds(5), Duration.ofMinutes(1), Duration.ofSeconds(15), 16 * 1024, 4);
 
-        /** The limit for one attempt of a call that sends this number of bytes. */
+        /** Returns the limit for one attempt of a call that sends this number of bytes. */
         Duration attempt(long bytes) {
             return attempt.plusMillis(bytes * 1000 / bytesPerSecond);
         }
 
-        /** The limit for a call that sends this number of bytes, with all its attempts and the pauses between them. */
+        /** Returns the limit for a call that sends this number of bytes, with all attempts and pauses between them. */
         Duration call(long bytes) {
             return attempt(bytes).multipliedBy(attempts);
         }

@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 
 /** Creates S3 clients that also work with servers other than Amazon's. */
 final class S3Clients {
-    /** Maximum concurrent calls; more wait for their turn. */
+    /** Maximum number of concurrent calls; further calls wait. */
     private static final int CONNECTIONS = 128;
 
     private static final int THREADS = 2;
@@ -32,7 +32,7 @@ final class S3Clients {
     private S3Clients() {}
 
     /**
-     * Creates the threads of a client, which outlive it: end them after it. The SDK's own would take two seconds to
+     * Creates the threads of a client. Close the client, then end them. The SDK's own threads would take two seconds to
      * end.
      */
     @SuppressWarnings("deprecation") // the SDK supports no newer kind
@@ -40,7 +40,7 @@ final class S3Clients {
         return new NioEventLoopGroup(THREADS, new DefaultThreadFactory("caravan-s3", true));
     }
 
-    /** Creates a client; close it. */
+    /** Creates a client. The caller closes it. */
     static S3AsyncClient create(
             S3Options options, AwsCredentialsProvider credentials, S3Timeouts timeouts, EventLoopGroup threads) {
         S3AsyncClientBuilder builder = S3AsyncClient.builder()
@@ -72,7 +72,7 @@ final class S3Clients {
                 .eventLoopGroup(SdkEventLoopGroup.create(threads, NioSocketChannel::new))
                 .maxConcurrency(CONNECTIONS)
                 .connectionTimeout(timeouts.connect())
-                // Until another call releases its connection, or a new one is established.
+                // The time until another call releases its connection, or a new one is established.
                 .connectionAcquisitionTimeout(timeouts.connect().plus(timeouts.idle()))
                 .readTimeout(timeouts.idle())
                 .writeTimeout(timeouts.idle())
@@ -80,8 +80,8 @@ final class S3Clients {
     }
 
     /**
-     * The region, or null for the one that the SDK finds. With an endpoint, only the settings and the profile are
-     * searched.
+     * Returns the region, or null for the one that the SDK finds. With an endpoint, only the settings and the profile
+     * are searched; the default is {@code us-east-1}.
      */
     private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
         if (named != null) {

@@ -12,10 +12,10 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * The bytes of an object. When a connection breaks in the middle, another one continues from there, provided that the
- * object is still the same. This also happens when the reader pauses for longer than an idle connection may be open.
+ * The bytes of an object. When a connection breaks, another one continues from there, provided that the object has not
+ * changed. A connection also breaks when the reader pauses for longer than an idle connection may be open.
  *
- * <p>For one thread. Errors are {@link ObjectStoreException}s.
+ * <p>Not thread-safe. Errors are {@link ObjectStoreException}s.
  */
 final class S3Input extends InputStream {
     /** Maximum number of consecutive breaks without a byte in between. */
@@ -35,7 +35,6 @@ final class S3Input extends InputStream {
     private long position;
     private int breaks;
 
-    /** Begins to read an object. */
     S3Input(S3Calls calls, String key) {
         this.calls = calls;
         this.key = key;
@@ -53,13 +52,13 @@ final class S3Input extends InputStream {
                 calls.client().getObject(request.build(), AsyncResponseTransformer.toBlockingInputStream()));
     }
 
-    /** The object's tag, or null when the server names none. */
+    /** The object's tag, or null when the server does not send one. */
     @Nullable
     String tag() {
         return tag;
     }
 
-    /** Returns all bytes; throws if they exceed the maximum. */
+    /** Returns all bytes. Throws if there are more than the maximum. */
     byte[] readWhole(int maxBytes) {
         checkSize(length, maxBytes);
         ByteArrayOutputStream content = new ByteArrayOutputStream((int) Math.max(length, 0));

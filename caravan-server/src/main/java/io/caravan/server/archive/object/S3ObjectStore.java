@@ -24,25 +24,25 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
- * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own, and
+ * Objects in a bucket, below a prefix. The AWS SDK handles retries, timeouts and credentials. A tag is an S3 ETag, and
  * conditions are S3's {@code If-Match} and {@code If-None-Match}.
  *
- * <p>If a process is killed in a large put, the parts that it has sent remain in the bucket, invisible, until the
+ * <p>If a process is killed during a large put, the parts that it has sent remain in the bucket, invisible, until the
  * server discards them. Configure the bucket to abort incomplete uploads after some days.
  */
 public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
-    /** The key prefix of temporary objects, which serve to check conditions. */
+    /** The key prefix of temporary objects with which support for conditions is checked. */
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
     private static final byte[] OTHER_SCRATCH_CONTENT = {'d'};
 
-    /** The maximum data in flight of all large puts together, in small parts; one large part uses all of it. */
+    /** The maximum data in flight of all large puts together, in small parts; one large part uses up this limit. */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
-    /** The client's connections are closed on its threads, some moments after it is. */
+    /** After the client is closed, its connections are closed on these threads within this time. */
     private static final int QUIET_MILLIS = 500;
 
     private static final int END_MILLIS = 5_000;
@@ -52,13 +52,13 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Parts parts;
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
-    /** The server's observed support, or null before it was checked. Concurrent first calls may check it twice. */
+    /** The server's support, or null before it was checked. Concurrent first calls may check it twice. */
     private volatile @Nullable Conditions conditions;
 
     /**
-     * The server's support for conditions. A server that does not honor those of puts is not used.
+     * The server's support for conditions. A server that does not support conditions of puts is not used.
      *
-     * @param ofDeletions whether it also honors the condition of a deletion
+     * @param ofDeletions whether it also supports conditions of deletions
      */
     private record Conditions(boolean ofDeletions) {}
 
@@ -83,7 +83,7 @@ public final class S3ObjectStore implements ObjectStore {
                 S3Parts.DEFAULT);
     }
 
-    /** The same, for tests. */
+    /** Opens a bucket, for tests. */
     static S3ObjectStore open(
             String bucket,
             String prefix,
@@ -165,9 +165,9 @@ public final class S3ObjectStore implements ObjectStore {
 
     /**
      * Checks that the server handles conditions correctly, with an object that no other process uses. Some servers
-     * ignore {@code If-Match} and {@code If-None-Match}: an archive there would not notice a second owner. Others
-     * reject requests that meet their condition: an archive there would be claimed once and never again. The check
-     * precedes the first conditional put, so if it fails, nothing that matters has been put.
+     * ignore {@code If-Match} and {@code If-None-Match}: an archive there would not detect a second owner. Others
+     * reject requests that meet their condition: an archive there could be claimed only once. The check precedes the
+     * first conditional put, so if it fails, only its own object has been put.
      */
     private Conditions checkConditions() {
         String key = SCRATCH + UUID.randomUUID();
@@ -187,7 +187,7 @@ public final class S3ObjectStore implements ObjectStore {
         }
     }
 
-    /** Puts content that meets its condition. A conflict may come from the client's retry of a put that took place. */
+    /** Puts content that meets its condition. A conflict may be due to the client's retry of a put that took place. */
     private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
         try {
             return tryPutIf(key, content, tag);
@@ -230,12 +230,12 @@ public final class S3ObjectStore implements ObjectStore {
             return true;
         } catch (ObjectStoreException refused) {
             requireAnswer(refused);
-            // The client's retry finds nothing.
+            // A retry by the client finds no object.
             return S3Problems.isNoSuchObject(refused);
         }
     }
 
-    /** Throws if there was no response, which shows nothing about conditions. */
+    /** Throws if there was no response: the server's support for conditions is then unknown. */
     private static void requireAnswer(ObjectStoreException problem) {
         if (problem.kind() == Kind.UNAVAILABLE) {
             throw problem;
@@ -256,15 +256,14 @@ public final class S3ObjectStore implements ObjectStore {
         throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
     }
 
-    /** Returns a tag of the same form that no content put here has. */
+    /** Returns a tag of the same form that the object does not have. */
     private static String otherThan(String tag) {
         String zeros = "\"" + "0".repeat(32) + "\"";
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
     }
 
     /**
-     * Deletes an object, ignoring errors: an archive's credentials need not permit deletions, and a leftover byte is
-     * harmless.
+     * Deletes an object and ignores errors: the credentials need not permit deletions, and a leftover byte is harmless.
      */
     private void removeIfPermitted(String key) {
         try {
@@ -304,7 +303,7 @@ public final class S3ObjectStore implements ObjectStore {
                     calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
             for (S3Object object : page.contents()) {
                 String key = object.key().substring(calls.prefix().length());
-                // Objects whose keys are not an archive's are skipped.
+                // Skips objects whose keys cannot belong to an archive.
                 if (ObjectKeys.isKey(key)
                         && !action.test(new Listed(
                                 key, object.size(), object.lastModified().toEpochMilli()))) {

@@ -4,21 +4,21 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options for reaching a bucket, in addition to its name. The AWS SDK finds the credentials by itself.
+ * The options for reaching a bucket, in addition to its name. The AWS SDK finds the credentials.
  *
  * @param endpoint address of a server that is not Amazon's, or null
- * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and no
- *     region found, it is {@code us-east-1}
- * @param pathStyle true when the bucket is part of the path and not of the host name, as most servers that are not
+ * @param region the bucket's region, or null for the one that the AWS SDK finds; with an endpoint and no region found,
+ *     it is {@code us-east-1}
+ * @param pathStyle true when the bucket is part of the path and not of the host name, as most servers other than
  *     Amazon's require
  */
 public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean pathStyle) {
 
-    /** Amazon's own, with everything found by the AWS SDK. */
+    /** Amazon S3, with the region that the AWS SDK finds. */
     public static final S3Options DEFAULT = new S3Options(null, null, false);
 
     public S3Options {
-        // The message must not contain them: Java does not parse an authority with more than one '@'.
+        // Checks the raw authority, because Java does not parse one with several '@'. The message omits the password.
         String authority = endpoint == null ? null : endpoint.getRawAuthority();
         if (authority != null && authority.indexOf('@') >= 0) {
             throw new IllegalArgumentException(

@@ -87,7 +87,7 @@ final class S3Problems {
         return new ObjectStoreException(kind, call + " of '" + key + "' in " + where + " failed: " + why, cause);
     }
 
-    /** Whether the response was that the bucket exists, but not the object. */
+    /** Whether the server responded that the object does not exist, although the bucket does. */
     static boolean isNoSuchObject(ObjectStoreException failed) {
         return failed.getCause() instanceof S3Exception answer && code(answer).equals("NoSuchKey");
     }
@@ -103,7 +103,7 @@ final class S3Problems {
             return meaning.kind();
         }
         if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
-            // Two calls conflicted, without any condition.
+            // Two calls conflicted; no condition was involved.
             return Kind.UNAVAILABLE;
         }
         if (status == 404 && code.isEmpty()) {
@@ -143,7 +143,7 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    /** Returns a foreign message, limited to a useful length. */
+    /** Returns a message of the server or the SDK, limited to a useful length. */
     static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }

@@ -14,12 +14,12 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * Receives an object's bytes and puts them: in one call when they fit a part, otherwise in parts, several at a time. It
- * keeps in memory the part that is being filled and those in flight, whose number all uploads of a store share.
+ * keeps in memory the part that is being filled and those in flight, for which all uploads of a store share a limit.
  *
- * <p>The SDK's multipart client (as of 2.56) does not replace this. It drops the {@code Content-MD5} by which a server
- * rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
+ * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
+ * server rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
  *
- * <p>For one thread. {@link #finish} puts what has been written; {@link #abort} leaves the previous state.
+ * <p>Not thread-safe. {@link #finish} puts the bytes that were written; {@link #abort} leaves the previous state.
  */
 final class S3Upload extends OutputStream {
     private static final int FIRST_BYTES = 8 * 1024;
@@ -28,11 +28,10 @@ final class S3Upload extends OutputStream {
     private final String key;
     private final S3Parts parts;
     private final Semaphore onTheirWay;
-    /** The part that is being filled. */
     private byte[] part = new byte[FIRST_BYTES];
 
     private int filled;
-    /** Null while everything fits one part. */
+    /** Null while all bytes fit one part. */
     private @Nullable String upload;
 
     private final List<Sent> sent = new ArrayList<>();
@@ -40,12 +39,12 @@ final class S3Upload extends OutputStream {
     /**
      * A part that is or was in flight.
      *
-     * @param call the future to cancel; canceling a dependent one would stop nothing
+     * @param call the future to cancel; canceling a dependent one would not stop the call
      * @param arrived done when its permits are released
      */
     private record Sent(CompletableFuture<UploadPartResponse> call, CompletableFuture<CompletedPart> arrived) {}
 
-    /** @param onTheirWay has a permit for each {@link S3Parts#smallBytes} that may be in flight at a time */
+    /** @param onTheirWay has a permit for every {@link S3Parts#smallBytes} that may be in flight */
     S3Upload(S3Calls calls, String key, S3Parts parts, Semaphore onTheirWay) {
         this.calls = calls;
         this.key = key;
@@ -83,7 +82,7 @@ final class S3Upload extends OutputStream {
         filled = 0;
     }
 
-    /** Sends the part. Waits for earlier ones to arrive when too much is in flight, and throws when one has failed. */
+    /** Sends the part. Waits for earlier parts while too much is in flight, and throws if one has failed. */
     private void send() {
         int number = sent.size() + 1;
         if (number > parts.maxParts()) {
@@ -149,7 +148,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** Waits until everything that has been written exists as one object. */
+    /** Puts the bytes that have been written, and waits until they exist as one object. */
     void finish() {
         String id = upload;
         if (id == null) {
@@ -161,7 +160,7 @@ final class S3Upload extends OutputStream {
         for (Sent part : sent) {
             arrived.add(calls.await("UploadPart", key, part.arrived()));
         }
-        // Assembling thousands of parts takes the server minutes: as long as sending one may take.
+        // Assembling thousands of parts takes the server minutes: this call may take as long as sending one part.
         calls.await(
                 "CompleteMultipartUpload",
                 key,
@@ -175,7 +174,7 @@ final class S3Upload extends OutputStream {
 
     /**
      * Cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
-     * interrupted, as no other code will.
+     * interrupted: no other code discards them.
      */
     void abort() {
         for (Sent part : sent) {
@@ -202,7 +201,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** The same, for a failure that the caller must see. */
+    /** Calls {@link #abort} after a failure, and adds an error of the abort to it. */
     void abortAfter(Throwable failed) {
         try {
             abort();
@@ -216,19 +215,19 @@ final class S3Upload extends OutputStream {
      * MiB and 32 MiB the maximum is a quarter of a tebibyte.
      *
      * @param smallBytes size of the first parts
-     * @param smallParts number of these
-     * @param largeBytes size of the others, a multiple of {@code smallBytes}
+     * @param smallParts number of small parts
+     * @param largeBytes size of the other parts, a multiple of {@code smallBytes}
      * @param maxParts maximum number of parts
      */
     record S3Parts(int smallBytes, int smallParts, int largeBytes, int maxParts) {
         static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 32 << 20, 10_000);
 
-        /** The size of the part of this number, counted from 1. */
+        /** Returns the size of the part with this number, counted from 1. */
         int bytesOf(int number) {
             return number <= smallParts ? smallBytes : largeBytes;
         }
 
-        /** The number of small parts as which this part counts. */
+        /** Returns the size of a part in small parts. */
         int permitsOf(int number) {
             return bytesOf(number) / smallBytes;
         }

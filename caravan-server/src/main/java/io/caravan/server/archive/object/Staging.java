@@ -16,15 +16,15 @@ import java.util.UUID;
 
 /**
  * The directory in which files are written before they are moved to their places. It is next to them, and no key has
- * its name. A process that begins to write while no other does removes the files that a killed process has left there.
+ * its name. A process that begins to write while no other process writes removes the files of killed processes.
  *
  * <p>To detect each other, all writing processes share a lock on a file for as long as they may write. The stores of a
- * directory in one process share one such lock, as closing any channel of a file releases all of the process's locks on
- * it.
+ * directory in one process share one such lock, because closing any channel of a file releases all of the process's
+ * locks on it.
  */
 final class Staging implements AutoCloseable {
     private static final String DIRECTORY = "~tmp";
-    /** The same name for a case-insensitive file system. */
+    /** The name of the same directory on a case-insensitive file system. */
     private static final String IN_CAPITALS = "~TMP";
 
     private static final String LOCK_NAME = "~writers";
@@ -43,7 +43,7 @@ final class Staging implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Begins to write to a directory, which is created when it is missing. Close it as often. */
+    /** Begins to write to a directory, and creates it if it is missing. Every call requires a {@link #close}. */
     static Staging begin(Path folder) throws IOException {
         Directories.createDurably(folder.resolve(DIRECTORY));
         refuseIfCaseIsIgnored(folder);
@@ -60,7 +60,8 @@ final class Staging implements AutoCloseable {
     }
 
     /**
-     * Throws for a written directory on a case-insensitive file system: different documents would get the same file.
+     * Throws if the staging directory exists on a case-insensitive file system, where different documents could get the
+     * same file.
      */
     static void refuseIfCaseIsIgnored(Path folder) throws IOException {
         if (Files.exists(folder.resolve(DIRECTORY)) && Files.exists(folder.resolve(IN_CAPITALS))) {
@@ -97,7 +98,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** Writes a file, durably. Always close the result, which deletes the file unless it has been moved. */
+    /** Writes a file, durably. Always close the result: this deletes the file unless it has been moved. */
     Staged stage(ObjectStore.Content content) throws IOException {
         Staged staged =
                 new Staged(folder.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
@@ -129,7 +130,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** A complete and durable file that is not yet at its key's place. */
+    /** A complete and durable file that has not been moved to its place yet. */
     record Staged(Path file) implements AutoCloseable {
         @Override
         public void close() throws IOException {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param location the location, for people
  * @param place opens the object store; may be called again after it has thrown
- * @param atHand whether the object store responds at once, as a directory does; the server then finds out before it
- *     serves whether the archive is this store's
- * @param adopts whether an empty store takes the identity of the store whose archive is there, if any, and fetches its
- *     documents from there
- * @param takeover whether to take the archive over even from another copy of this store, and to create it again where
- *     it was lost
- * @param after maximum age of a change that is not archived, where the document's space sets no other
+ * @param atHand whether the object store responds at once, as a directory does; the server then checks before it serves
+ *     whether the archive belongs to this store
+ * @param adopts whether an empty store adopts the identity of the archive's store, if there is an archive, and fetches
+ *     the documents from it
+ * @param takeover whether to take the archive over even from another copy of this store, and to create it again if it
+ *     was lost
+ * @param after maximum age of a change that is not archived, unless the document's space sets another
  * @param concurrency maximum number of documents that are archived at a time
  * @param bytesPerSecond limit on bytes written to the archive, 0 for none
  * @param onStop whether pending changes are archived before the server stops
@@ -41,7 +41,7 @@ public record ArchiveConfig(
     /**
      * The automatic pruning of a server's archive.
      *
-     * @param policy the generations to keep, where the document's space sets no other policy
+     * @param policy the generations to keep, unless the document's space sets another policy
      * @param every time between two rounds
      */
     public record Pruning(PrunePolicy policy, Duration every) {}

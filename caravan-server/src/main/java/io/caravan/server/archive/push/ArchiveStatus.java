@@ -9,18 +9,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param location the archive's location
  * @param state whether this server writes to it
- * @param epoch the server's number among those that have owned the archive, 0 before it does
- * @param backlog number of changed documents, without those that their space allows to wait, and of deletions that the
- *     archive lacks, as found by the last round through all documents
+ * @param epoch number of this server among the archive's owners; 0 while it does not own the archive
+ * @param backlog number of changes and deletions that the archive lacks, as found by the last round through all
+ *     documents; without changes that may wait for the next round
  * @param oldestUnarchivedSeconds upper bound on the age of the oldest of these changes; 0 when there is none
- * @param overdueSeconds upper bound on the time by which one of these changes exceeds the maximum age that the server,
- *     or its document's space, allows; 0 when none does
+ * @param overdueSeconds upper bound on the time by which a change exceeds the maximum age that the server, or the
+ *     document's space, allows; 0 when none does
  * @param documents snapshots that were archived since the start
  * @param tombstones deletions that were archived since the start
- * @param bytes that were written since the start
+ * @param bytes bytes that were written since the start
  * @param failures attempts that failed since the start, by kind
- * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since the
- *     start
+ * @param lastSuccessMillis when a snapshot or a deletion was last archived, in milliseconds since 1970; 0 when none was
+ *     since the start
  * @param lastError the last failure, or null when there was none since the start
  * @param backOffSeconds time until the next attempt after failures; 0 when no delay is pending
  */
@@ -42,23 +42,23 @@ public record ArchiveStatus(
     /**
      * A failure.
      *
-     * @param kind in one word, as in {@link #failures()}
+     * @param kind one word, as in {@link #failures()}
      * @param message names the object, the document, and what to do
-     * @param atMillis when, in milliseconds since 1970
+     * @param atMillis when it occurred, in milliseconds since 1970
      */
     public record LastError(String kind, String message, long atMillis) {}
 
     /** Whether a server writes to its archive. */
     public enum ArchiveState {
-        /** Not yet: the archive cannot be reached, or is just being taken over. The server keeps trying. */
+        /** The archive cannot be reached yet, or is being taken over. The server keeps trying. */
         CLAIMING,
-        /** Yes. */
+        /** The server owns the archive and writes to it. */
         OWNER,
-        /** No longer: another server has taken the archive over, perhaps before this one started. */
+        /** Another server has taken the archive over, perhaps before this one started. */
         FENCED,
-        /** Never: the archive is another store's. */
+        /** The archive belongs to another store. */
         REFUSED,
-        /** No longer: the server stops. */
+        /** The server is stopping. */
         STOPPED;
 
         /** The name in metrics and pages. */

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the archive of a server's documents up to date in the background, with its own threads: one scans the
  * documents, one maintains the ownership of the archive, and the workers archive. An archive that cannot be reached
- * causes lag and nothing else.
+ * only causes lag.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -44,7 +44,7 @@ public final class Archiver implements AutoCloseable {
 
     private static final int QUEUE_CAPACITY = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
-    /** Failures, while others succeed, after which a document is put off or left for the next round. */
+    /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
     private static final int PATIENCE = 4;
 
     private static final long DONE = -1;
@@ -101,14 +101,14 @@ public final class Archiver implements AutoCloseable {
     /**
      * Starts to archive.
      *
-     * @param store the store that holds the documents
-     * @throws ArchiveException when the archive is at hand, and must not be this store's
+     * @param store the store of the documents
+     * @throws ArchiveException when the archive is at hand and is damaged or belongs to another store
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
         return start(documents, store, config, LONGEST_PUT_OFF);
     }
 
-    /** The same with a limit on the time after which a failed document is retried. */
+    /** Starts to archive, with a limit on the time after which a failed document is retried. */
     static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         Archiver archiver = new Archiver(documents, store, config, longestPutOff);
         try {
@@ -141,7 +141,7 @@ public final class Archiver implements AutoCloseable {
         thread.start();
     }
 
-    /** Called with the archive when it becomes this server's, and with null when it no longer is. */
+    /** Called with the archive when this server becomes its owner, and with null when the ownership ends. */
     private void owned(@Nullable Archive archive) {
         push = archive == null ? null : new DocumentPush(documents, archive, survey, clock, incarnations);
         if (ownership.state().ended()) {
@@ -163,7 +163,7 @@ public final class Archiver implements AutoCloseable {
                 }
                 work(job);
             } catch (InterruptedException interrupted) {
-                // Code that archiving calls may leave the flag set: the thread ends only with the archiver.
+                // A library may leave the interrupt flag set, so the thread ends only with the archiver.
                 if (ownership.state().ended()) {
                     Thread.currentThread().interrupt();
                     return;
@@ -178,7 +178,7 @@ public final class Archiver implements AutoCloseable {
         try {
             DocumentPush to = push;
             if (to == null) {
-                // The archive has just been lost: the job waits until it is back, and its requests fail now.
+                // The archive has just been lost: the job's requests fail now, and the job waits for the archive.
                 job.fail(notOwner());
             } else {
                 push(job, to);
@@ -245,7 +245,7 @@ public final class Archiver implements AutoCloseable {
                 return AGAIN;
             }
         }
-        // The cause may pass soon, and the next round is far away.
+        // The cause may be temporary, and the next round is far away.
         return job.mayPutOff() ? putOffNanos : DONE;
     }
 
@@ -265,7 +265,8 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Archives a document now, if it has changed since it was archived: in its state at this call, or a later one.
+     * Archives a document now, if it has changed since it was archived. The archived state is that of this call, or a
+     * later one.
      *
      * @return fails with a {@link CaravanException} that gives the reason; the document is then archived when possible
      */
@@ -273,12 +274,11 @@ public final class Archiver implements AutoCloseable {
         return queue.request(name);
     }
 
-    /** The status of archiving. */
     public ArchiveStatus status() {
         return outcomes.status(ownership, survey, backOff);
     }
 
-    /** The archive while it is this server's, otherwise null. */
+    /** The archive while this server owns it, otherwise null. */
     public @Nullable Archive archive() {
         return ownership.archive();
     }
@@ -286,7 +286,7 @@ public final class Archiver implements AutoCloseable {
     /**
      * Returns the archive for reading.
      *
-     * @throws ObjectStoreException {@code UNAVAILABLE} when it is not this server's, or not yet
+     * @throws ObjectStoreException {@code UNAVAILABLE} when this server does not own it
      */
     public Archive readable() {
         Archive owned = ownership.archive();
@@ -300,13 +300,13 @@ public final class Archiver implements AutoCloseable {
         return owned;
     }
 
-    /** Whether a stopping server must {@link #finish} first. */
+    /** Whether a server must {@link #finish} before it stops. */
     public boolean finishesOnStop() {
         return config.onStop();
     }
 
     /**
-     * Archives all pending changes at once. Returns false, and logs the reason, when that is not possible in this time.
+     * Archives all pending changes now. Returns false, and logs the reason, if that is not possible within the timeout.
      * Does nothing once the archiver is closed.
      */
     public boolean finish(Duration timeout) {
@@ -340,7 +340,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Stops archiving. Work that takes longer than a moment is abandoned, and found again after the next start. */
+    /** Stops archiving. Work that takes longer than a moment is abandoned; the next start finds it again. */
     @Override
     public void close() {
         ownership.stop();
@@ -366,10 +366,10 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * The archive's latest state of a document that was to be archived.
+     * The result of archiving a document.
      *
-     * @param mark its generation and sequences
-     * @param uploaded false when the archive already had it, because nothing had changed
+     * @param mark the generation and its sequences
+     * @param uploaded false when the archive already had this generation, because the document had not changed
      */
     public record Archived(ArchiveMark mark, boolean uploaded) {}
 }

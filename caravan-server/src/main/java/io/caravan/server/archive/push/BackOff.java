@@ -5,8 +5,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * The delay after a failure. It doubles with each failure, up to a limit, less a random part so that servers do not all
- * return at once. After a success there is no delay. Thread-safe.
+ * The delay after a failure. It doubles with each failure, up to a limit. A random part is subtracted, so that servers
+ * do not all retry at once. After a success, there is no delay. Thread-safe.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -21,7 +21,7 @@ final class BackOff {
     /**
      * Creates a back-off without a delay.
      *
-     * @param random numbers of at least 0 and below 1
+     * @param random provides numbers of at least 0 and below 1
      */
     BackOff(LongSupplier nanoTime, DoubleSupplier random) {
         this.nanoTime = nanoTime;
@@ -53,12 +53,11 @@ final class BackOff {
         }
     }
 
-    /** The time until the next attempt, in nanoseconds; 0 when it may be made now. */
+    /** Returns the time until the next attempt in nanoseconds; 0 if it may be made now. */
     synchronized long remainingNanos() {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }
 
-    /** Whether the last attempt failed. */
     synchronized boolean failing() {
         return pauseNanos > 0;
     }

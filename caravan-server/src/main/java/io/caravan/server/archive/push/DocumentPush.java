@@ -31,14 +31,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts documents and deletions into an archive. The steps for a document are safe to fail after each: a mark with an
- * incarnation, the snapshot, the manifest, the mark that records what is archived. For any thread that may block; one
- * thread at a time for each name.
+ * Puts documents and deletions into an archive. For a document, it writes a mark with an incarnation, the snapshot, the
+ * manifest, and the mark that records what is archived, in this order. A failure between these steps is safe. Called on
+ * any thread that may block, on one thread at a time for each name.
  */
 final class DocumentPush {
-    /** Each conflict means that another process has just changed the manifest. This many in a row is not bad luck. */
+    /** Maximum number of attempts. Each conflict means that another process has just changed the manifest. */
     private static final int ATTEMPTS = 5;
-    /** Maximum size of a never archived document that is assumed to have no manifest: a wrong guess costs little. */
+    /** Maximum size of a never archived document that is assumed to have no manifest. A wrong guess costs little. */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;
@@ -50,7 +50,7 @@ final class DocumentPush {
     /**
      * Creates a push into an archive.
      *
-     * @param archive is claimed
+     * @param archive a claimed archive
      * @param survey shows whether marks are reliable
      * @param random provides incarnations
      */
@@ -62,7 +62,6 @@ final class DocumentPush {
         this.random = random;
     }
 
-    /** Waits as {@link Archive#ensureOwner} does. */
     void ensureOwner() {
         archive.ensureOwner();
     }
@@ -114,7 +113,7 @@ final class DocumentPush {
                         && document.reason() == DocumentException.Reason.CHANGED_MEANWHILE;
     }
 
-    /** Returns the document's mark, creating it if there is none. Null when the document is gone. */
+    /** Returns the document's mark, and creates it if there is none. Returns null if the document is gone. */
     private @Nullable ArchiveMark marked(DocumentName name, DocumentInfo info) {
         ArchiveMark mark = info.attributes().archived();
         if (mark != null) {
@@ -138,9 +137,8 @@ final class DocumentPush {
     }
 
     /**
-     * Returns a generation of the document that this server has committed but the mark lacks, because the mark could
-     * not be written. A generation of an earlier owner does not count: that owner may have been another server with
-     * other values.
+     * Returns the latest generation if this server has committed it, but could not write its mark. A generation of an
+     * earlier owner does not count: that owner may have been another server with other values.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
         Generation latest = manifest.latest();
@@ -152,7 +150,7 @@ final class DocumentPush {
                 : null;
     }
 
-    /** Returns the mark that such a generation should have left, or null when the document has changed since. */
+    /** Returns the mark for such a generation, or null if the document has changed since. */
     private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
         if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
             return null;
@@ -165,8 +163,7 @@ final class DocumentPush {
     private @Nullable Archived put(
             DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
         long last = before == null ? 0 : before.manifest().lastGeneration();
-        // Numbers must continue even in an archive that has lost the manifest, or is not the one that the mark is
-        // about.
+        // Numbers must also increase if the archive has lost the manifest, or the mark refers to another archive.
         SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
         Values values = new Values(info.id(), expected);
         Generation put;
@@ -217,9 +214,9 @@ final class DocumentPush {
     }
 
     /**
-     * Puts a tombstone, unless the archive has it, or has the document that has the name now.
+     * Puts a tombstone, unless the archive has it, or has a newer document of that name.
      *
-     * @return whether there was something to put
+     * @return whether a tombstone was put
      */
     boolean push(Deletion deletion) {
         for (int left = ATTEMPTS; ; left--) {
@@ -236,8 +233,8 @@ final class DocumentPush {
     }
 
     /**
-     * Puts a tombstone even when the archive has nothing of the document, or another document of that name. An upload
-     * whose response was lost may still be in progress, and must find that its manifest has changed.
+     * Puts a tombstone even if the archive has no generation of the document, or has another document of that name. An
+     * upload whose response was lost may still be in progress, and its commit must find a changed manifest.
      */
     private boolean putTombstone(Deletion deletion) {
         KeptManifest before = archive.manifest(deletion.name());
@@ -259,7 +256,7 @@ final class DocumentPush {
         return true;
     }
 
-    /** Whether a document of the name exists again, and the archive has it: it was put after the deletion. */
+    /** Whether a document of the name exists again, and the archive already has it. */
     private boolean isSucceeded(Manifest manifest) {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
@@ -267,7 +264,7 @@ final class DocumentPush {
         return mark != null && latest != null && latest.incarnation() == mark.incarnation();
     }
 
-    /** The document was deleted during the push. */
+    /** Thrown when the document was deleted during the push. */
     private static final class GoneException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -276,7 +273,7 @@ final class DocumentPush {
         }
     }
 
-    /** The values of a document. A put that starts over reads them again, as they are then. */
+    /** The values of a document. A put that restarts reads them again, in their current state. */
     private final class Values implements SnapshotSource {
         private final long id;
         private final SnapshotHeader expected;

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /**
  * The classification of a failed attempt.
  *
- * @param kind in one word, for metrics
+ * @param kind one word, for metrics
  * @param reach the scope
  * @param message what happened, where, and what to do
  */
@@ -27,16 +27,15 @@ record Failure(String kind, Reach reach, String message) {
     private static final String CHANGED = "changed_meanwhile";
     private static final String INTERNAL = "internal";
 
-    /** All kinds. */
     static final Set<String> KINDS = kinds();
 
     /** The scope of a failure. */
     enum Reach {
-        /** The archive is no longer this server's. */
+        /** The server: it no longer owns the archive. */
         OWNER,
         /** All documents: the archive cannot be reached, or the store has failed. */
         ALL,
-        /** This document alone, in its present state. */
+        /** This document alone, in its current state. */
         DOCUMENT
     }
 
@@ -90,7 +89,7 @@ record Failure(String kind, Reach reach, String message) {
         };
     }
 
-    /** Whether it is a bug in the server. */
+    /** Whether the failure is a bug in the server. */
     boolean internal() {
         return kind.equals(INTERNAL);
     }

@@ -7,7 +7,7 @@ import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The maximum age of a change before it is archived: the limit of the document's space, otherwise the server's. */
+/** The maximum age of a change that is not archived: the limit of the document's space, otherwise the server's. */
 final class Intervals {
     private final Spaces spaces;
     private final Duration server;
@@ -17,14 +17,14 @@ final class Intervals {
         this.server = server;
     }
 
-    /** The maximum age of a change of this document that is not archived, in milliseconds. */
+    /** Returns the maximum age of a change of this document, in milliseconds. */
     long afterMillis(DocumentName name) {
         Space space = spaces.find(name);
         long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
         return seconds == 0 ? server.toMillis() : TimeUnit.SECONDS.toMillis(seconds);
     }
 
-    /** The maximum duration of a round through all documents, so that none gets too old. */
+    /** Returns the maximum duration of a round through all documents, so that no change gets too old. */
     Duration round() {
         Duration shortest = spaces.all().stream()
                 .mapToLong(space -> space.settings().get(SpaceSetting.ARCHIVE_AFTER))

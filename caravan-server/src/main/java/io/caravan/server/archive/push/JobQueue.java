@@ -23,9 +23,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded queue of jobs for the workers. For each name, at most one job waits and one is in hand. Requested names are
- * in a second queue, which takes precedence and does not wait for the {@link BackOff}. While the queue is closed, it
- * hands out nothing, and requests fail at once.
+ * A bounded queue of jobs for the workers. For each name, at most one job waits and one is in progress. Requested names
+ * are in a second queue, which takes precedence and does not wait for the {@link BackOff}. While the queue is closed,
+ * it hands out no jobs, and requests fail at once.
  *
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
@@ -35,14 +35,14 @@ final class JobQueue {
     private final LongSupplier nanoTime;
     private final Supplier<? extends Throwable> refusal;
 
-    /** Each waiting job is in one of the queues. If its name is in hand, it is queued afterwards. */
+    /** Each waiting job is in one of the queues. If its name is in progress, it is queued afterwards. */
     private final Map<DocumentName, Job> waiting = new HashMap<>();
 
     private final Set<DocumentName> inHand = new HashSet<>();
-    // A job may be in several queues; those from which it has already been taken elsewhere are skipped.
+    // A job may be in several queues. Once taken from one, it is skipped in the others.
     private final Queue<Job> ordinary = new ArrayDeque<>();
     private final Queue<Job> requested = new ArrayDeque<>();
-    /** Jobs that were put off, by rising time. */
+    /** Jobs that were put off, in the order of their times. */
     private final Queue<Job> later = new ArrayDeque<>();
 
     private boolean open;
@@ -62,10 +62,10 @@ final class JobQueue {
         this.refusal = refusal;
     }
 
-    /** The pending work for one name. The queue's monitor guards it while it waits; its worker owns it in hand. */
+    /** The pending work for one name. The queue's monitor guards it while it waits; then its worker owns it. */
     static final class Job {
         final DocumentName name;
-        /** Deletions that the archive does not have, oldest first, and where the survey counts them. */
+        /** Deletions that the archive does not have, oldest first, with the scans in which the survey counts them. */
         final Map<Deletion, Survey.Place> deletions = new LinkedHashMap<>();
         /** The scan in which the survey counts the document, or null when no scan has found it changed. */
         Survey.@Nullable Place place;
@@ -84,7 +84,7 @@ final class JobQueue {
             withdrawRequests().forEach(request -> request.complete(archived));
         }
 
-        /** Fails the requests, though the job may be tried again. */
+        /** Fails the requests. The job itself may be retried. */
         void fail(Throwable problem) {
             withdrawRequests().forEach(request -> request.completeExceptionally(problem));
         }
@@ -95,7 +95,7 @@ final class JobQueue {
             return withdrawn;
         }
 
-        /** Whether it may be put off, once. */
+        /** Returns true once: a job may be put off once. */
         boolean mayPutOff() {
             boolean first = !putOff;
             putOff = true;
@@ -132,7 +132,7 @@ final class JobQueue {
     /**
      * Closes the queue to the workers, and fails the waiting requests.
      *
-     * @param forEver false if the queue may be opened again; the jobs then wait for that
+     * @param forEver false if the queue may be opened again; the jobs then wait
      */
     void close(boolean forEver) {
         List<CompletableFuture<Archived>> refused = new ArrayList<>();
@@ -153,10 +153,10 @@ final class JobQueue {
     }
 
     /**
-     * Adds a job, or extends the one that waits for the name.
+     * Adds a job, or extends the waiting job of the name.
      *
      * @param what extends the job, under the monitor
-     * @return false when there is no space, and nothing was added
+     * @return false if there was no space, or the queue has ended: nothing was added
      */
     synchronized boolean offer(DocumentName name, Consumer<Job> what) {
         Job job = waiting.get(name);
@@ -173,8 +173,8 @@ final class JobQueue {
     }
 
     /**
-     * Requests that a document be archived as soon as possible. A job in hand may have begun too early, so another one
-     * completes the request.
+     * Requests that a document be archived as soon as possible. A job in progress may have begun too early, so another
+     * one completes the request.
      */
     synchronized CompletableFuture<Archived> request(DocumentName name) {
         if (!open) {
@@ -201,8 +201,8 @@ final class JobQueue {
     }
 
     /**
-     * Waits for a job, which the caller must mark {@linkplain #done done} or {@linkplain #putBack put back}; null when
-     * the queue has ended.
+     * Waits for a job, which the caller must mark {@linkplain #done done} or {@linkplain #putBack put back}. Returns
+     * null if the queue has ended.
      */
     @Nullable
     synchronized Job take() throws InterruptedException {
@@ -238,11 +238,11 @@ final class JobQueue {
     }
 
     private void waitNanos(long nanos) throws InterruptedException {
-        // At least a millisecond: less is rounded to 0, which waits forever.
+        // Waits at least a millisecond: less would be rounded to 0, which waits forever.
         wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
     }
 
-    /** Records that a job is done, or given up until it is found again. */
+    /** Records that a job is done, or is discarded until the walker finds it again. */
     synchronized void done(Job job) {
         inHand.remove(job.name);
         Job next = waiting.get(job.name);
@@ -253,10 +253,10 @@ final class JobQueue {
     }
 
     /**
-     * Puts back a failed job, to be retried after a time and after all waiting jobs, as it may fail forever. If too
-     * many are put off, it is given up until it is found again.
+     * Puts back a failed job, to be retried after a time and after all waiting jobs, because it may fail again. If too
+     * many jobs are put off, it is discarded until the walker finds it again.
      *
-     * @param nanos 0 for no time
+     * @param nanos the time, or 0 for none
      */
     synchronized void putBack(Job job, long nanos) {
         inHand.remove(job.name);
@@ -278,13 +278,13 @@ final class JobQueue {
         }
     }
 
-    /** Whether there is space for half of the queue's capacity; another scan for less would not pay. */
+    /** Whether half of the capacity is free; a scan for less would be too expensive. */
     synchronized boolean roomy() {
         return !ended && ordinary.size() <= capacity / 2;
     }
 
     /**
-     * Waits for a time, or until there is {@linkplain #roomy() space}, or until it is {@linkplain #wake() woken}.
+     * Waits for a time, or until there is {@linkplain #roomy() space}, or until {@link #wake} is called.
      *
      * @param room whether space ends the wait
      */
@@ -293,13 +293,13 @@ final class JobQueue {
         woken = false;
     }
 
-    /** Ends {@link #awaitRoom}, now or when it is called next. */
+    /** Ends the current or the next {@link #awaitRoom}. */
     synchronized void wake() {
         woken = true;
         notifyAll();
     }
 
-    /** Waits until no job waits or is in hand. Returns false when that takes longer, or never happens. */
+    /** Waits until no job waits or is in progress. Returns false if that takes longer, or if the queue ends first. */
     synchronized boolean awaitIdle(long nanos) throws InterruptedException {
         await(nanos, () -> ended || idle());
         return idle();

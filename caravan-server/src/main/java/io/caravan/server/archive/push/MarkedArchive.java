@@ -20,30 +20,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store's record of its archive. It identifies the archive that the documents' marks refer to: one at another
- * location, or one that was created again, does not have what they record. It also names the owner as which the store
- * claimed the archive, so that the store notices when another copy of it has claimed the archive since. The record is
- * the last entry of a list of the store:
+ * A store's record of its archive. It identifies the archive that the documents' marks refer to: an archive at another
+ * location, or one that was created again, does not contain what the marks record. It also names the owner as which the
+ * store claimed the archive, so that the store can detect a later claim by another copy of the store. The record is the
+ * last entry of a list of the store:
  *
  * <ul>
  *   <li>a version, 2, in one byte;
- *   <li>1 or 0 in one byte for whether all marks are about this archive;
+ *   <li>one byte: 1 if all marks refer to this archive, otherwise 0;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
- *   <li>until the end, the owners that the store expects in the root: those that it has tried to become, with unknown
- *   result, oldest first, and before the last of them the one that it found. An empty one stands for no root.
+ *   <li>to the end of the record, the owners that the store expects in the root: those as which it has tried to claim
+ *   the archive, with unknown result, oldest first. The owner that it found precedes the last of them. An empty owner
+ *   stands for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
  */
 final class MarkedArchive implements ClaimMemory {
-    /** The store's list that holds the record. */
+    /** The store's list that contains the record. */
     static final long LIST_ID = -3;
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedArchive.class);
     private static final byte VERSION = 2;
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
-    /** Maximum number of owners; more remove the oldest. */
+    /** Maximum number of owners; further owners replace the oldest. */
     private static final int MOST_OWNERS = 16;
 
     private static final String ABSENT = "";
@@ -55,7 +56,7 @@ final class MarkedArchive implements ClaimMemory {
     /**
      * Creates a store's record of the archive at a location.
      *
-     * @param location the archive's URL, however it is written
+     * @param location the archive's URL, in any form
      * @param takeover whether to take the archive over from any owner
      */
     MarkedArchive(ListStore store, String location, boolean takeover) {
@@ -67,9 +68,9 @@ final class MarkedArchive implements ClaimMemory {
     /**
      * The content of the record.
      *
-     * @param complete whether all marks are about the archive
-     * @param epoch of the last claim that is known to have taken place
-     * @param owners that may be found in the root
+     * @param complete whether all marks refer to the archive
+     * @param epoch the epoch of the last claim that is known to have taken place
+     * @param owners the owners that are expected in the root
      */
     private record Record(boolean complete, long epoch, String location, List<String> owners) {
         byte[] encode() {
@@ -147,7 +148,7 @@ final class MarkedArchive implements ClaimMemory {
             // The marks do not cover what another owner has changed.
             return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
         }
-        // The owner that was found stays, however often a claim fails: it is then still in the root.
+        // The owner that was found stays in the record: after a failed claim, it is still in the root.
         List<String> owners = new ArrayList<>(last.owners());
         owners.remove(before);
         while (owners.size() > MOST_OWNERS - 2) {
@@ -158,7 +159,7 @@ final class MarkedArchive implements ClaimMemory {
         return new Record(last.complete(), last.epoch(), location, owners);
     }
 
-    /** Records that the archive was taken over, with a new epoch; returns whether the marks are about it. */
+    /** Records that the archive was claimed with a new epoch. Returns whether all marks refer to it. */
     boolean claimed(ArchiveRoot root) {
         Record last = remembered();
         boolean same = last != null && last.complete() && last.epoch() < root.epoch();
@@ -166,12 +167,12 @@ final class MarkedArchive implements ClaimMemory {
         return same;
     }
 
-    /** Records that the archive has everything in the marks. */
+    /** Records that all marks refer to the archive. */
     void complete(ArchiveRoot root) {
         remember(root, true);
     }
 
-    /** Writes the record. Best effort: if it fails, all documents are checked once more after the next start. */
+    /** Writes the record. If that fails, all documents are checked again after the next start. */
     private void remember(ArchiveRoot root, boolean complete) {
         try {
             write(new Record(complete, root.epoch(), location, List.of(root.owner())));

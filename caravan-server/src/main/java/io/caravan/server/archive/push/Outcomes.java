@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts successes and failures of archiving, and logs failures, of which it limits the number. It logs when all
- * archiving is interrupted and resumed. It logs each document that cannot be archived at most every 10 minutes, until
- * there are too many. Thread-safe.
+ * Counts successes and failures of archiving, and logs failures. It logs when all archiving is interrupted and when it
+ * resumes. It logs each document that cannot be archived at most every 10 minutes, and limits the number of such
+ * documents. Thread-safe.
  */
 final class Outcomes {
     private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
@@ -34,7 +34,7 @@ final class Outcomes {
     private volatile @Nullable LastError lastError;
 
     private final AtomicBoolean interrupted = new AtomicBoolean();
-    /** Time when each failing document was last logged; guarded by the monitor. */
+    /** The time when each failing document was last logged; guarded by the monitor. */
     private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
     /** Guarded by the monitor. */
     private boolean loggedMore;
@@ -115,10 +115,7 @@ final class Outcomes {
         return true;
     }
 
-    /**
-     * Returns the number of archived snapshots and deletions. It differs from an earlier result if anything has
-     * succeeded.
-     */
+    /** Returns the number of archived snapshots and deletions. */
     long successes() {
         return documents.sum() + tombstones.sum();
     }
@@ -128,7 +125,7 @@ final class Outcomes {
         return lastError;
     }
 
-    /** The counts, with the state of other components. */
+    /** Returns the counts together with the state of other components. */
     ArchiveStatus status(Ownership ownership, Survey survey, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the archive over as soon as it can be reached, then checks that it is still this server's: at even intervals,
- * and after failures. One thread runs it; any may call its other methods.
+ * Takes the archive over as soon as it can be reached. Then it checks at regular intervals, and after failures, that
+ * this server still owns it. One thread runs it; any thread may call the other methods.
  */
 final class Ownership implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
@@ -41,7 +41,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
     private volatile @Nullable Archive archive;
-    /** Guards the two fields below: opening an object store may take long, and must not delay {@link #stop}. */
+    /** Guards the next two fields: opening an object store may take long, and must not delay {@link #stop}. */
     private final Object opening = new Object();
 
     private @Nullable ObjectStore objects;
@@ -51,9 +51,9 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Creates an ownership without an archive.
      *
-     * @param distrust is run when the documents' marks refer, or may refer, to another archive
-     * @param changed receives the archive when it is this server's, and null when it no longer is; under this object's
-     *     monitor
+     * @param distrust runs when the documents' marks may refer to another archive
+     * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
+     *     when the ownership ends
      */
     Ownership(
             ArchiveConfig config,
@@ -81,13 +81,13 @@ final class Ownership implements Runnable, AutoCloseable {
         return config.location();
     }
 
-    /** The archive, or null if it is not this server's. */
+    /** The archive, or null if this server does not own it. */
     @Nullable
     Archive archive() {
         return archive;
     }
 
-    /** The server's number among the archive's owners, or 0. */
+    /** The server's number among the archive's owners; 0 if it does not own the archive. */
     long epoch() {
         Archive owned = archive;
         return owned == null ? 0 : owned.root().epoch();
@@ -97,7 +97,7 @@ final class Ownership implements Runnable, AutoCloseable {
      * Takes the archive over now if it can be reached; otherwise the thread retries. If it is lost, or another copy of
      * this store has taken it over, the server serves anyway.
      *
-     * @throws ArchiveException when the archive shows that this store must not have it
+     * @throws ArchiveException when the archive is damaged or belongs to another store
      */
     void claimNow() {
         try {
@@ -112,12 +112,12 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Triggers a check after a failure, which may mean that the archive is no longer this server's. */
+    /** Triggers a check after a failure, which may mean that this server no longer owns the archive. */
     void suspect() {
         suspicions.release();
     }
 
-    /** Records that the archive has everything in the documents' marks. */
+    /** Records that all documents' marks refer to the archive. */
     void verified() {
         Archive owned = archive;
         if (owned != null) {
@@ -125,7 +125,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Checks until the archive is not this server's any more, or the server stops. */
+    /** Claims the archive and checks the ownership, until it ends or the server stops. */
     @Override
     public void run() {
         boolean interrupted = false;
@@ -138,7 +138,7 @@ final class Ownership implements Runnable, AutoCloseable {
                                 .toNanos();
                 suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
-                // A suspicion does not shorten the pause after a failed request.
+                // A suspicion does not shorten the delay after a failed request.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
             } catch (InterruptedException perhapsNotMeant) {
                 // A client library may leave the flag set. This thread ends only with the archiver.
@@ -161,14 +161,14 @@ final class Ownership implements Runnable, AutoCloseable {
             }
             backOff.succeeded(start);
         } catch (RuntimeException | Error problem) {
-            // Also errors: only this thread claims the archive, and its end would go unnoticed.
+            // Also catches errors: only this thread claims the archive, and its end would go unnoticed.
             failed(problem, start);
         }
     }
 
-    /** Takes the archive over; throws the errors of the object store, the archive and the store. */
+    /** Takes the archive over. Throws the errors of the object store, the archive and the store. */
     private void claim() {
-        // Process and host.
+        // The process and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
             Archive taken = Archive.claim(objects(), identity(), owner, clock, marked, config.leaseClock());
@@ -236,9 +236,9 @@ final class Ownership implements Runnable, AutoCloseable {
     }
 
     /**
-     * Ends the ownership: the archive is no longer this server's.
+     * Ends the ownership, because another server owns the archive.
      *
-     * @param last {@code FENCED} when another server of the store has it, {@code REFUSED} when it is another store's
+     * @param last {@code FENCED} when that server has the same store, {@code REFUSED} when it has another store
      */
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
@@ -248,7 +248,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Ends the ownership: the server stops. */
+    /** Ends the ownership, because the server stops. */
     void stop() {
         become(ArchiveState.STOPPED, null);
     }
@@ -264,7 +264,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Closes the object store; after {@link #stop}. */
+    /** Closes the object store. Call {@link #stop} first. */
     @Override
     public void close() {
         synchronized (opening) {

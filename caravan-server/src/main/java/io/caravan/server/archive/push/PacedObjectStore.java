@@ -30,7 +30,7 @@ final class PacedObjectStore implements ObjectStore {
     private final ObjectStore store;
     private final long bytesPerSecond;
     private final LongConsumer written;
-    /** The end of the time that the admitted bytes take. */
+    /** The end of the reserved time. */
     private long paidNanos = System.nanoTime();
 
     /**
@@ -69,10 +69,10 @@ final class PacedObjectStore implements ObjectStore {
     public String putIf(String key, byte[] content, @Nullable String tag) {
         String put = store.putIf(key, content, tag);
         try {
-            // Afterwards: nothing may come between the owner's check of the root and this put.
+            // Waits after the put: nothing may delay the put after the owner's check of the root.
             pay(content.length);
         } catch (InterruptedIOException stopped) {
-            // The put took place. The thread stays interrupted, which its next wait notices.
+            // The put took place. The thread stays interrupted, so its next wait ends at once.
             LOG.debug("{} was put, and not waited for: {}", key, stopped.getMessage());
         }
         return put;
@@ -101,7 +101,7 @@ final class PacedObjectStore implements ObjectStore {
     /**
      * Waits until this number of bytes may be sent.
      *
-     * @throws InterruptedIOException when the thread is interrupted; it stays so
+     * @throws InterruptedIOException when the thread is interrupted; it stays interrupted
      */
     void pay(int bytes) throws InterruptedIOException {
         if (bytesPerSecond > 0) {

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Prunes the server's archive at intervals, as {@code caravan archive prune} does, one document at a time on one thread
  * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
- * than their policy keeps. Once a day a round reads every manifest, and finds generations that are too old.
+ * than their policy keeps. Once a day, a round reads every manifest to find generations that are too old.
  *
  * <p>A round that fails leaves the archive consistent, and the next one continues. No other work waits for a round.
  */
@@ -53,9 +53,9 @@ final class Pruner implements AutoCloseable {
     private long thoroughMillis;
 
     /**
-     * Creates a pruner that has not begun.
+     * Creates a pruner that has not started.
      *
-     * @param archive returns the archive while it is this server's, else null
+     * @param archive returns the archive while this server owns it, otherwise null
      * @param every time between two rounds
      */
     Pruner(
@@ -77,7 +77,7 @@ final class Pruner implements AutoCloseable {
                 this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Catches exceptions: a task that throws would not be run again. */
+    /** Runs a round and catches exceptions: the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             Archive owned = archive.get();
@@ -113,7 +113,7 @@ final class Pruner implements AutoCloseable {
         }
     }
 
-    /** Ends a running round; the next one, after the next start, continues. */
+    /** Ends a running round. The first round after the next start continues it. */
     @Override
     public void close() {
         thread.shutdownNow();

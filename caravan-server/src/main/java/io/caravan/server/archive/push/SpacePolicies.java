@@ -10,9 +10,9 @@ import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 
 /**
- * The retention policies of a server: each number is that of the document's space, if it sets one.
+ * The retention policies of a server. Each setting of a document's space overrides the general policy.
  *
- * @param general the policy where no space sets another
+ * @param general the policy of documents whose space sets no other
  */
 record SpacePolicies(Spaces spaces, PrunePolicy general) implements PrunePolicies {
     @Override

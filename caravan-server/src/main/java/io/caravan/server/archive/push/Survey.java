@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  * Tracks the walker's findings by slot: items found, items done, an upper bound on how long the oldest has waited, and
  * the earliest deadline. Items that can wait for the next scan are excluded. Thread-safe.
  *
- * <p>A slot is a stripe of the documents; the last slot has the deletions. No document has a state of its own, so the
- * age of its change has an upper bound only: the document changed after it was archived, or found unchanged. A document
- * that was never archived, and that the first scan after a start finds, counts as changed at the start.
+ * <p>A slot is a stripe of the documents; the last slot has the deletions. The survey keeps no state for each document,
+ * only an upper bound on the age of a change: the document changed after it was last archived or found unchanged. A
+ * never archived document that the first scan after a start finds counts as changed at the start.
  *
- * <p>When the documents' marks may refer to another archive than this one, each slot is unverified until all of its
- * documents have been checked.
+ * <p>When the documents' marks may refer to another archive, each slot is unverified until all of its documents have
+ * been checked.
  */
 final class Survey {
     /** The last scan of each slot. */
@@ -46,11 +46,11 @@ final class Survey {
      */
     record Change(long lastMillis, long afterMillis) {
         /**
-         * Whether a scan may leave this item to the next one. A fifth of its time must then remain for archiving it. An
-         * item with a time in the future, set by another clock, does not wait.
+         * Whether a scan may leave this item to the next scan, because a fifth of its time then still remains for
+         * archiving it. An item with a time in the future, set by another clock, does not wait.
          *
-         * @param nowMillis when the scan is
-         * @param nextMillis when the next one is, at the latest
+         * @param nowMillis the time of the scan
+         * @param nextMillis the latest time of the next scan
          */
         boolean mayWait(long nowMillis, long nextMillis) {
             return lastMillis != 0 && lastMillis <= nowMillis && nextMillis - lastMillis < afterMillis / 5 * 4;
@@ -87,7 +87,7 @@ final class Survey {
             this.left = left;
         }
 
-        /** Unfinished items of an earlier scan may be among those found again. */
+        /** Unfinished items of this scan may be among those that the next scan finds. */
         private long since() {
             return left > 0 ? oldestMillis : lookedMillis;
         }
@@ -97,7 +97,7 @@ final class Survey {
             return left > 0 ? Math.min(dueMillis, due) : due;
         }
 
-        /** Whether this scan may have left an item to wait that is found now. */
+        /** Whether this scan may have left an item that the next scan finds. */
         private boolean left(Change change) {
             return change.mayWait(lookedMillis, nextMillis);
         }
@@ -111,7 +111,7 @@ final class Survey {
      * Records a scan of a slot.
      *
      * @param nowMillis when the scan began, in milliseconds since 1970
-     * @param nextMillis when the slot is scanned again, at the latest
+     * @param nextMillis the latest time when the slot is scanned again
      * @param all whether all documents were found, not only those that have changed
      * @param found each item that cannot wait for the next scan
      */
@@ -143,12 +143,12 @@ final class Survey {
         return place;
     }
 
-    /** Records that the queue had no space for all that was found. */
+    /** Records that the queue had no space for all items found. */
     synchronized void unfed(Place place) {
         unfed.set(place.slot);
     }
 
-    /** Records that a slot was handed out, or is about to be scanned again. */
+    /** Records that a slot was handed out completely, or is about to be scanned again. */
     synchronized void fed(int slot) {
         unfed.clear(slot);
     }
@@ -168,7 +168,7 @@ final class Survey {
         }
     }
 
-    /** Marks the first slots as unverified: all their documents are checked. */
+    /** Marks the first slots as unverified, so that all their documents are checked. */
     synchronized void distrust(int slots) {
         Stream.of(last).filter(Objects::nonNull).forEach(place -> place.verifies = false);
         unverified.set(0, slots);
@@ -185,28 +185,28 @@ final class Survey {
     }
 
     /**
-     * Returns the next slot of which not all was handed out, starting at this one and wrapping around; -1 when there is
-     * none.
+     * Returns the next slot that was not completely handed out, starting at this one and wrapping around; -1 when there
+     * is none.
      */
     synchronized int nextUnfed(int from) {
         int next = unfed.nextSetBit(from);
         return next >= 0 ? next : unfed.nextSetBit(0);
     }
 
-    /** The number of documents and deletions known to wait. */
+    /** Returns the number of documents and deletions that were found and are not done. */
     synchronized long backlog() {
         return total;
     }
 
     /**
-     * The earliest time since which the oldest can have been waiting, in milliseconds since 1970; {@link
-     * Long#MAX_VALUE} without any.
+     * Returns the earliest time since which the oldest item can have been waiting, in milliseconds since 1970; {@link
+     * Long#MAX_VALUE} if there is none.
      */
     synchronized long oldestMillis() {
         return least(place -> place.oldestMillis);
     }
 
-    /** The earliest time at which one can be due, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
+    /** Returns the earliest time at which an item can be due, as for {@link #oldestMillis}. */
     synchronized long dueMillis() {
         return least(place -> place.dueMillis);
     }

@@ -20,26 +20,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Scans all documents in rounds, one stripe at a time at even intervals. It hands out what the archive does not have,
- * unless the change can wait for the next round without getting too old. Documents that the queue has no space for are
- * found again when it has space. Scans therefore continue, and the backlog stays known, while nothing can be archived.
- * The walker does not pause in the first or a late round.
+ * Scans all documents in rounds, one stripe at a time at even intervals. It hands out the changes that the archive does
+ * not have, unless a change can wait for the next round without getting too old. Documents that the queue has no space
+ * for are found again when it has space. Scans therefore continue, and the backlog stays current, while nothing can be
+ * archived. The walker does not pause in the first or a late round.
  *
- * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
+ * <p>One thread runs it; other threads may call {@link #hurry} and {@link #stop}.
  */
 final class Walker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Walker.class);
     private static final int DELETIONS = DocumentService.STRIPES;
     /**
-     * Slots between two scans of the deletions: a document that changed before it was deleted has already waited for
-     * its own slot. Divides the deletions' slot.
+     * The number of slots between two scans of the deletions: a document that changed before it was deleted has already
+     * waited for its own slot. {@link #DELETIONS} is a multiple.
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
     /** The maximum delay until a new duration of rounds takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Number of slots of the survey: the stripes of the documents, and the deletions. */
+    /** The number of slots of the survey: the stripes of the documents, and the deletions. */
     static final int SLOTS = DocumentService.STRIPES + 1;
 
     private final DocumentService documents;
@@ -62,10 +62,10 @@ final class Walker implements Runnable {
     private @Nullable CompletableFuture<Void> hurrying;
 
     /**
-     * Creates a walker that has not begun.
+     * Creates a walker that has not started.
      *
      * @param intervals the maximum ages of changes
-     * @param verified is run when all marks that were in doubt have been found right, or corrected
+     * @param verified runs when all unverified marks have been confirmed or corrected
      */
     Walker(
             DocumentService documents,
@@ -84,13 +84,13 @@ final class Walker implements Runnable {
         startRound();
     }
 
-    /** Begins a round now that is late for all slots. */
+    /** Begins a round now in which all slots are already due. */
     private void startRound() {
         roundStartNanos = System.nanoTime() - roundNanos;
         slot = 0;
     }
 
-    /** Scans all documents once more, at once. The future completes when everything found has been handed out. */
+    /** Scans all documents now, without pauses. The future completes when all changes found are handed out. */
     CompletableFuture<Void> hurry() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         hurry = done;
@@ -98,13 +98,12 @@ final class Walker implements Runnable {
         return done;
     }
 
-    /** Ends the walk. */
     void stop() {
         stopped = true;
         queue.wake();
     }
 
-    /** Walks until it is stopped. */
+    /** Scans until the walker is stopped. */
     @Override
     public void run() {
         while (!stopped && !Thread.currentThread().isInterrupted()) {
@@ -113,7 +112,7 @@ final class Walker implements Runnable {
             } catch (InterruptedException ended) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException | Error problem) {
-                // Otherwise it would end the only walker.
+                // An uncaught exception would end the only walker.
                 LOG.error("documents of a stripe wait for the next round to be archived", problem);
             }
         }
@@ -161,7 +160,8 @@ final class Walker implements Runnable {
     }
 
     /**
-     * Restarts when rounds get another length: changes left to the next round would wait too long if it were longer.
+     * Starts a new round if the duration of rounds has changed: if it is longer, changes left to the next round would
+     * wait too long.
      */
     private void followIntervals() {
         long nanos = intervals.round().toNanos();
@@ -194,9 +194,9 @@ final class Walker implements Runnable {
     }
 
     /**
-     * The documents of an unverified slot that have not been handed out since it was counted. A changed document is no
-     * longer found once it is archived; these documents are found every time, so starting over each time would never
-     * end.
+     * The documents of an unverified slot that have not been handed out since it was counted. A scan does not find a
+     * changed document again once it is archived, but it finds these documents every time, so repeated scans would
+     * never end.
      *
      * @param changed the documents that have changed, which are handed out first
      * @param others the documents to compare, which may use half of the queue
@@ -214,7 +214,7 @@ final class Walker implements Runnable {
                 .filter(document -> all || hurrying != null || !change(document).mayWait(now, next))
                 .toList();
         if (begun != null && begun.place().slot() == stripe) {
-            // Documents that changed since the slot was counted do not wait for the rest of it.
+            // Documents that changed since the slot was counted do not wait for the rest of the slot.
             for (Found document : changed) {
                 if (!queue.offer(document.name(), job -> {})) {
                     break;
@@ -239,7 +239,7 @@ final class Walker implements Runnable {
         }
     }
 
-    /** Returns when a slot that is scanned now will have been scanned again. */
+    /** Returns the latest time of the next scan of a slot that is scanned now. */
     private long nextMillis(long nowMillis) {
         return nowMillis + TimeUnit.NANOSECONDS.toMillis(roundNanos);
     }
@@ -251,7 +251,7 @@ final class Walker implements Runnable {
         }
     }
 
-    /** Hands out what the queue has space for; returns whether that is all. */
+    /** Hands out as many documents as the queue has space for. Returns whether these are all. */
     private boolean handOut(Feed found) {
         return handOut(found.place(), found.changed(), () -> true)
                 && handOut(found.place(), found.others(), queue::roomy);

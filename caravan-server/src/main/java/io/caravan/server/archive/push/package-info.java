@@ -9,9 +9,9 @@
  *   or its tombstone if it was deleted;
  *   <li>{@link io.caravan.server.archive.push.Failure} classifies a failure: if the archive cannot be reached, all jobs
  *   wait for one {@link io.caravan.server.archive.push.BackOff}. A document that cannot be archived is retried once,
- *   then waits alone for the next round;
- *   <li>{@link io.caravan.server.archive.push.Ownership}, which has taken the archive over before, keeps checking that
- *   no other server has.
+ *   then waits for the next round;
+ *   <li>{@link io.caravan.server.archive.push.Ownership}, which took the archive over before, keeps checking that no
+ *   other server has claimed it.
  * </ol>
  *
  * <p>{@link io.caravan.server.archive.push.Survey} tracks the backlog, {@link io.caravan.server.archive.push.Outcomes}

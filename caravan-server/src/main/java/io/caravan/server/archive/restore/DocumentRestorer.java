@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates documents that a store lacks from an archive's generations. A document becomes visible only when its snapshot
- * has been read to the end and verified. One that fits a batch stays in memory until then; a longer one is written as
- * it is read, and hidden. Either way about 1 MiB of it, or one value, is in memory. Thread-safe.
+ * has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one is
+ * hidden while it is written. In both cases, about 1 MiB of it, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -30,7 +30,7 @@ final class DocumentRestorer {
     private final DocumentService documents;
     private final LongConsumer moved;
 
-    /** @param moved receives the number of bytes whenever values were handed to the store */
+    /** @param moved receives the number of bytes whenever values were passed to the store */
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -47,15 +47,15 @@ final class DocumentRestorer {
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
         enum Mark {
-            /** The document continues as the one that was archived. */
+            /** The document continues the archived one. */
             GENERATION,
             /** The document is a new one, so that an earlier deletion is not lost. */
             NEW,
-            /** No mark, as the document has another name. */
+            /** No mark, because the document has another name. */
             NONE
         }
 
-        /** Returns a source whose document continues as the archived one if this is its latest state in the archive. */
+        /** Returns a source whose document continues the archived one if this is its latest state in the archive. */
         static Source of(Manifest manifest, Generation generation) {
             boolean last = manifest.tombstone() == null && generation.equals(manifest.latest());
             return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
@@ -74,7 +74,6 @@ final class DocumentRestorer {
             return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
-        /** Returns the document's attributes, from those in the snapshot. */
         Attributes attributes(Attributes archived) {
             DocumentAttributes attributes = DocumentAttributes.of(archived);
             return lasting && attributes.expiresAtMillis().isPresent()
@@ -107,7 +106,7 @@ final class DocumentRestorer {
      * Creates the document. Reads on the calling thread, which blocks. The outcome is reported when the document is
      * durable, or the store has rejected it.
      *
-     * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed
+     * @throws CaravanException an error of the archive or, for a long document, of the store; nothing has changed
      */
     void create(Source source, Outcome<Restored> outcome) {
         Generation generation = source.generation();

@@ -26,12 +26,12 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores a sample of an archive's documents to a scratch store, one at a time, to prove that a restore works. Each is
- * read back and compared with its manifest, and with the live document where both have values of the same sequences.
- * The drill also checks that the archive has an equally large sample of live documents.
+ * Restores a sample of an archive's documents to a scratch store, one at a time, to prove that a restore works. Each
+ * document is read back and compared with its manifest, and with the live document where their sequences overlap. The
+ * drill also checks that the archive has an equally large sample of live documents.
  *
- * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after an interrupt of the
- * thread.
+ * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after the thread is
+ * interrupted.
  */
 final class Drill {
     private final Archive archive;
@@ -41,7 +41,7 @@ final class Drill {
     private long documents;
     private long values;
 
-    /** @param live the documents that are archived there */
+    /** @param live the documents that are archived in this archive */
     Drill(Archive archive, DocumentService live, RandomGenerator random) {
         this.archive = archive;
         this.live = live;
@@ -49,7 +49,7 @@ final class Drill {
     }
 
     /**
-     * Restores this number of documents, or all when there are fewer. Runs once.
+     * Restores this number of documents, or all if there are fewer. Call this once.
      *
      * @param scratch an empty store, which is empty again afterwards
      * @throws CaravanException when the archive cannot be listed
@@ -69,8 +69,8 @@ final class Drill {
     }
 
     /**
-     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty, or another
-     * one.
+     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty or another
+     * archive.
      */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);
@@ -153,7 +153,7 @@ final class Drill {
         Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
     }
 
-    /** Returns the difference between the restored document and what it should be, or null. */
+    /** Returns the difference between the restored document and its generation or the live document, or null. */
     private @Nullable String difference(DocumentName name, Generation generation, DocumentService restored) {
         LiveValues shared = new LiveValues(generation);
         try {
@@ -179,7 +179,7 @@ final class Drill {
                 : "has other values than the live document between the sequences " + shared.from + " and " + shared.to;
     }
 
-    /** Hashes the values that the live document shares with a generation, if it still is that document. */
+    /** Hashes the values that the live document shares with a generation of the same incarnation. */
     private static final class LiveValues implements SnapshotReceiver {
         private final Generation generation;
         private @Nullable SequenceHash hash;
@@ -206,7 +206,6 @@ final class Drill {
         }
     }
 
-    /** Measures a document, and hashes a range of its values. */
     private static final class RestoredDocument implements SnapshotReceiver {
         private final SequenceHash hash;
         private long first;

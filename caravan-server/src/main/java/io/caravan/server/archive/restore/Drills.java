@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a {@link Drill} periodically, on one thread of the lowest priority. The scratch store is a hidden directory next
- * to the data directory; one that an earlier process left is removed first.
+ * to the data directory. A scratch store of an earlier process is removed first.
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
@@ -59,7 +59,7 @@ public final class Drills implements AutoCloseable {
     }
 
     /**
-     * Runs the first drill after a random part of this interval, and each further one this interval after the previous
+     * Runs the first drill after a random part of the interval, and each further one an interval after the previous
      * one.
      */
     public void start(Duration interval) {
@@ -72,12 +72,12 @@ public final class Drills implements AutoCloseable {
         return last;
     }
 
-    /** Number of failures of all drills. */
+    /** The number of failures of all drills. */
     public long failures() {
         return failures;
     }
 
-    /** Catches exceptions: a task that throws would not be run again. */
+    /** Runs a drill and catches exceptions: the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             run();
@@ -96,7 +96,7 @@ public final class Drills implements AutoCloseable {
         remove();
         try {
             DrillReport report;
-            // Segments of the default sizes would be 96 MiB of zeros, for a sample that may be a few documents.
+            // Segments of the default sizes would be 96 MiB of zeros for a sample of perhaps a few documents.
             int longest = (maxValueBytes / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
             StoreConfig config = StoreConfig.builder(scratch)
                     .durability(Durability.NONE)
@@ -158,7 +158,7 @@ public final class Drills implements AutoCloseable {
      *
      * @param documents documents that were restored and compared
      * @param values values that were restored and compared
-     * @param failures the faults, a sentence each, naming document and object
+     * @param failures the faults, one sentence each, with document and object
      * @param finishedMillis when it ended, in milliseconds since 1970
      */
     public record DrillReport(long documents, long values, List<String> failures, long finishedMillis) {

@@ -37,17 +37,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches documents that the store lacks from the archive when they are first needed: once, for all callers. Names that
- * the archive does not have are cached while there is space. This is safe: no other server archives here, and what this
- * server archives is in its store, or was deleted.
+ * Fetches documents that the store lacks from the archive when they are first needed: once for all callers. Names that
+ * the archive does not have are cached while there is space. This is safe: no other server archives here, and every
+ * document that this server archives is in its store or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
  * documents is bounded. A fetch is rejected in these cases:
  *
  * <ul>
  *   <li>Too many documents are being fetched.
- *   <li>The archive has just failed to respond, or denied access: all callers would wait in vain.
- *   <li>The document has recently been found damaged: it would be read completely each time.
+ *   <li>The archive has just failed to respond or denied access: all callers would wait in vain.
+ *   <li>The document was recently found damaged: each fetch would read it completely.
  * </ul>
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
@@ -86,7 +86,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
      *
      * @param archive returns the archive; throws the reason when it is not available
      * @param restores restores documents of the same archive to the same store on demand
-     * @param maxWaitingReads maximum number of threads that may wait for documents at a time, to read them
+     * @param maxWaitingReads maximum number of reading threads that may wait for documents at a time
      */
     public Hydration(
             Supplier<Archive> archive, DocumentService documents, RestoreService restores, int maxWaitingReads) {
@@ -97,17 +97,16 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         this.locks = restores.locks();
     }
 
-    /** Number of documents that were fetched. */
+    /** The number of documents that were fetched. */
     public long hydrated() {
         return hydrated.get();
     }
 
-    /** Number of failed fetches. */
     public long failures() {
         return failures.get();
     }
 
-    /** Number of documents that are being fetched or about to be. */
+    /** The number of documents that are being fetched or waiting to be fetched. */
     public int fetching() {
         return fetches.size();
     }
@@ -168,7 +167,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return unavailable("the server is stopping and fetches no more documents from the archive", null);
     }
 
-    /** Returns the reason why nothing is fetched at the moment, or null. */
+    /** Returns the reason why no documents are fetched at the moment, or null. */
     private @Nullable CaravanException refusal() {
         if (threads.isShutdown()) {
             return stopping();
@@ -181,10 +180,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return new ObjectStoreException(Kind.UNAVAILABLE, message, cause);
     }
 
-    /** Fetches one document. */
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /** The callers, in their order; guarded by the lock that the map holds while it computes this name. */
+        /** The callers, in their order; guarded by the lock of the map's computations for this name. */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
         Fetch(DocumentName name) {
@@ -199,7 +197,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** Fetches the document, and returns what has prevented it, or null. */
+        /** Fetches the document. Returns the failure, or null. */
         private @Nullable CaravanException tryFetch() {
             CaravanException refused = refusal();
             if (refused != null) {
@@ -210,7 +208,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 outage = null;
                 return null;
             } catch (DocumentException here) {
-                // The store has something of this name, and reports it itself.
+                // The store has a document of this name, and reports the problem to the callers itself.
                 return null;
             } catch (CaravanException problem) {
                 noteFailure(name, problem);
@@ -222,7 +220,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** Returns the next caller; when there is none, this fetch is over. */
+        /** Returns the next caller, or null if there is none; this fetch is then over. */
         private @Nullable Outcome<DocumentName> next() {
             AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
             fetches.computeIfPresent(name, (same, self) -> {
@@ -240,7 +238,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     outcome.failure(problem);
                 }
             } catch (RuntimeException | Error bug) {
-                // Rethrown, it would leave the remaining callers waiting forever.
+                // If this method rethrew it, the remaining callers would wait forever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }
@@ -289,21 +287,21 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Ends pending fetches, which fail for their callers. */
+    /** Ends pending fetches: they fail for their callers. */
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);
     }
 
     /**
-     * Names that the archive is known not to have: the newest ones that fit. When new names fill half of the space, the
+     * The names that the archive was last found not to have, as many as fit. When new names fill half of the space, the
      * older half is discarded. Thread-safe.
      */
     private static final class AbsentNames {
         /** Approximate memory of a name in addition to its bytes. */
         private static final int OVERHEAD_BYTES = 100;
 
-        /** Half of the space; both hold about 150,000 short names. */
+        /** Half of the space; both halves have space for about 150,000 short names. */
         private static final long HALF_BYTES = 8 * 1024 * 1024;
 
         private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();
@@ -326,7 +324,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** The newest documents that the archive recently did not have intact. Thread-safe. */
+    /** The documents that were last found damaged or missing in the archive. Thread-safe. */
     private static final class DamagedNames {
         private static final int MAX_NAMES = 1024;
         private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);

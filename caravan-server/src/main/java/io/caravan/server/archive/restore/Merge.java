@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Appends the values of a generation that follow a document's end.
  *
- * <p>It reads the snapshot twice. First it checks all of it, and compares the values that both have: where one differs,
- * the document has diverged since, and nothing is appended. Then it appends the missing values, in one write if they
+ * <p>It reads the snapshot twice. First, it verifies the snapshot and compares the values that both have. If a value
+ * differs, the document has diverged, and nothing is appended. Then it appends the missing values, in one write if they
  * fit.
  *
- * <p>Each write requires that the document still ends where the values before it ended. So no value appears twice or
- * out of order, regardless of concurrent appends. If such an append, or the end of the process, comes between two
- * writes, the document has the first part of the missing values.
+ * <p>Each write requires that the document still ends where the previous write ended. Therefore, no value appears twice
+ * or out of order, regardless of concurrent appends. If such an append, or the end of the process, comes between two
+ * writes, the document has only the first of the missing values.
  */
 final class Merge {
     private final Supplier<Archive> archive;
@@ -47,11 +47,10 @@ final class Merge {
     }
 
     /**
-     * Appends, and returns when the values are durable.
+     * Appends the values, and returns when they are durable.
      *
      * @throws DocumentException {@code CHANGED_MEANWHILE}
-     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have are not the same, and the errors of
-     *     reading
+     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have differ, and the errors of reading
      */
     Restored run() {
         compare();

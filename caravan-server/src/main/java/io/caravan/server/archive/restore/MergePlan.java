@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * </table>
  */
 enum MergePlan {
-    /** There is no document: it becomes what the generation is. */
+    /** The store has no document: create it from the generation. */
     CREATE,
-    /** The document has what the generation has, or more. */
+    /** The document has all sequences of the generation, or more. */
     NOTHING,
     /** The generation continues where the document ends. */
     APPEND;
@@ -36,10 +36,10 @@ enum MergePlan {
     static final String AS_ANOTHER = "restore it under another name (AS, --as)";
 
     /**
-     * The plan.
+     * Returns the plan.
      *
      * @param chosen whether a user requested this generation, rather than the latest
-     * @param deleted whether the store has deleted the document, and the archive may lack that
+     * @param deleted whether the store has deleted the document, and the archive may lack the deletion
      * @param local the document in the store, or null
      * @throws ArchiveException {@code DELETED} or {@code BACK_IN_TIME} with what to do instead
      */
@@ -81,9 +81,9 @@ enum MergePlan {
     }
 
     /**
-     * Rejects a document that neither the store nor the archive has any more.
+     * Rejects a document that was deleted and is not in the store.
      *
-     * @throws ArchiveException {@code DELETED} with the generations that it can be restored from
+     * @throws ArchiveException {@code DELETED}, with the generations from which the document can be restored
      */
     static void requireThere(Manifest manifest, boolean deleted, @Nullable DocumentInfo local) {
         if (local == null && (deleted || manifest.tombstone() != null)) {

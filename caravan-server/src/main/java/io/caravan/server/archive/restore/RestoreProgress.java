@@ -22,13 +22,13 @@ public final class RestoreProgress {
      * The counts so far.
      *
      * @param total number of manifests in the archive, or -1 while it is not known
-     * @param restored documents that were restored, or got values that they lacked
-     * @param present documents that the store had already
+     * @param restored documents that were restored, or to which values were appended
+     * @param present documents that the store already had
      * @param deleted documents that were deleted, and are not restored
      * @param faults documents that could not be restored, or not from their latest generation
      * @param values values that were restored
-     * @param valueBytes their total length
-     * @param movedBytes the same, including documents that are incomplete or were given up
+     * @param valueBytes total length of these values
+     * @param movedBytes total length of values, including those of incomplete and abandoned documents
      */
     public record Figures(
             long total,
@@ -40,7 +40,6 @@ public final class RestoreProgress {
             long valueBytes,
             long movedBytes) {
 
-        /** Number of processed manifests. */
         public long done() {
             return restored + present + deleted + faults;
         }
@@ -77,12 +76,11 @@ public final class RestoreProgress {
         valueBytes.add(document.addedBytes());
     }
 
-    /** Number of documents that could not be restored from any permitted generation. */
+    /** The number of documents that could not be restored from any permitted generation. */
     public long missing() {
         return missing.sum();
     }
 
-    /** The present counts. */
     public Figures figures() {
         return new Figures(
                 total.get(),

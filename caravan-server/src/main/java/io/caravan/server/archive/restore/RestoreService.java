@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore has
- * changed nothing, except as {@link Merge} describes. Thread-safe; callers must be threads that may block.
+ * changed nothing, except as {@link Merge} describes. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
-    /** Tests whether the store has a document that has not expired. */
+    /** Serves to test whether the store has a document that has not expired. */
     private static final SnapshotReceiver NOT_READ = new SnapshotReceiver() {
         @Override
         public boolean begin(DocumentInfo info) {
@@ -68,7 +68,7 @@ public final class RestoreService implements AutoCloseable {
         this(archive, documents, bytes -> {});
     }
 
-    /** @param moved receives the number of bytes whenever values were handed to the store */
+    /** @param moved receives the number of bytes whenever values were passed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -77,8 +77,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on one of this service's
-     * few threads, as it may take hours. The outcome is reported on that thread.
+     * Restores a document like {@link #restore(DocumentName, OptionalLong, DocumentName)}, but on one of this service's
+     * few threads, because it may take hours. That thread reports the outcome.
      *
      * @throws ObjectStoreException when too many are already waiting
      */
@@ -88,7 +88,7 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Reads the archive's manifest of a document, as {@link #restoreApart}.
+     * Reads a document's manifest on one of this service's threads, which also reports the outcome.
      *
      * @throws ObjectStoreException when too many are already waiting
      */
@@ -122,9 +122,9 @@ public final class RestoreService implements AutoCloseable {
     /**
      * Restores a document.
      *
-     * @param number of the generation, or none for the latest
-     * @param as the name of the new document to create, or null for its own
-     * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
+     * @param number number of the generation, or empty for the latest
+     * @param as the name of a new document to create, or null to restore the document itself
+     * @throws ArchiveException {@code DELETED} or {@code BACK_IN_TIME}, among others
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
      *     CHANGED_MEANWHILE}
      */
@@ -134,7 +134,7 @@ public final class RestoreService implements AutoCloseable {
                 () -> retrying(() -> as == null ? restoreOnce(name, number) : restoreAs(name, number, as)));
     }
 
-    /** Retries when the document was changed concurrently. */
+    /** Runs an attempt, and retries it if the document was changed concurrently. */
     private static Restored retrying(Supplier<Restored> attempt) {
         for (int attempts = 1; ; attempts++) {
             try {
@@ -167,12 +167,11 @@ public final class RestoreService implements AutoCloseable {
         return restored;
     }
 
-    /** The store's state of a name. */
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Reads the document, then whether the archive may lack its deletion. The caller must read the manifest afterwards:
-     * if the document is deleted in between, one of the results shows it.
+     * Reads the document, then checks whether the archive may lack its deletion. The caller must read the manifest
+     * afterwards: if the document is deleted in between, one of the results shows the deletion.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);
@@ -195,8 +194,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Returns the generation of this number, or the latest. Throws a DocumentException that lists the generations when
-     * there is none.
+     * Returns the generation of this number, or the latest. If there is none, throws a DocumentException that lists the
+     * generations.
      */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
@@ -229,10 +228,10 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document's latest generation, or a substitute for it, to a store without other users. The outcome is
+     * Restores a document's latest generation, or an older one instead, to a store without other users. The outcome is
      * reported when the document is durable, or the store has rejected it.
      *
-     * @param chosen whether it is another generation than the latest
+     * @param chosen whether the generation is not the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
      */
     void restore(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
@@ -252,7 +251,7 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Starts no further restore; a running one ends with the store or the archive. */
+    /** Starts no further restores; a running one ends when the store or the archive closes. */
     @Override
     public void close() {
         threads.shutdownNow();
@@ -260,7 +259,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Locks by document name. One thread at a time restores a document, from reading the manifest until the document
-     * exists, so a document that is deleted in between cannot come back. Unused names take no memory. A waiting thread
+     * exists, so a document that is deleted in between cannot reappear. Unused names take no memory. A waiting thread
      * must not hold a lock of the store.
      */
     static final class NameLocks {
@@ -268,7 +267,7 @@ public final class RestoreService implements AutoCloseable {
         private final Condition released = lock.newCondition();
         private final Set<DocumentName> held = new HashSet<>();
 
-        /** Runs the action while no other thread runs one with the same name; not to be nested. */
+        /** Runs the action while no other thread runs one with the same name. Calls must not be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
             lock.lock();
             try {

@@ -5,15 +5,15 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.document.DocumentInfo;
 
 /**
- * The result of restoring one document, which is durable.
+ * The result of restoring one document. The document is durable.
  *
  * @param name the document's name in the store
  * @param generation the generation that it was restored from
  * @param firstSequence sequence of the first value that the document retains
- * @param nextSequence sequence that its next value will get
+ * @param nextSequence sequence of its next value
  * @param added number of values that were added
- * @param addedBytes their total length
- * @param changed whether anything was done: the document was created, or got values
+ * @param addedBytes total length of the added values
+ * @param changed whether the document was created or values were appended
  */
 public record Restored(
         DocumentName name,
@@ -24,7 +24,6 @@ public record Restored(
         long addedBytes,
         boolean changed) {
 
-    /** The result for a created document. */
     static Restored created(DocumentName name, Generation generation) {
         return new Restored(
                 name,
@@ -36,7 +35,7 @@ public record Restored(
                 true);
     }
 
-    /** The result for a document that lacked nothing. */
+    /** Returns the result for a document that lacked no values. */
     static Restored unchanged(DocumentName name, Generation generation, DocumentInfo local) {
         return new Restored(name, generation, local.firstSequence(), local.nextSequence(), 0, 0, false);
     }

@@ -6,8 +6,8 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /**
- * A hash of a document's values in a range of sequences, to compare two copies without having both in memory. Values
- * outside the range are ignored. For one thread.
+ * A hash of a document's values in a range of sequences, to compare two copies without keeping both in memory. Values
+ * outside the range are ignored. Not thread-safe.
  */
 final class SequenceHash {
     private final long from;
@@ -21,7 +21,7 @@ final class SequenceHash {
         this.to = to;
     }
 
-    /** Adds the next value, whose position does not change. */
+    /** Adds the next value, without consuming its bytes. */
     void add(long sequence, ByteBuffer value) {
         if (sequence >= from && sequence < to) {
             digest.update(number.clear().putLong(value.remaining()).flip());

@@ -24,13 +24,12 @@ public record ServerRestores(
      * The automatic restores of a server with an archive.
      *
      * @param hydrate whether documents that the store lacks are fetched when they are first needed
-     * @param drillEvery time between two drills, zero for none
+     * @param drillEvery time between two drills; zero for no drills
      * @param drillSample number of documents that a drill restores
      * @param data the store's directory
      * @param maxValueBytes maximum length of a value in the store
      */
     public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
-        /** No automatic restores. */
         public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
@@ -38,8 +37,8 @@ public record ServerRestores(
      * Starts the restores of a configuration.
      *
      * @param archive returns the archive; throws the reason when it is not available
-     * @param documents the server's; receive the hydration
-     * @param readers number of threads that read documents, of which half may wait for the archive
+     * @param documents the server's documents; hydration is set on them
+     * @param readers number of threads that read documents; half of them may wait for the archive
      */
     public static ServerRestores start(
             Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {

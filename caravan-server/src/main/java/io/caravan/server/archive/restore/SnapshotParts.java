@@ -5,16 +5,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Iterates over a snapshot's values in parts of bounded size, each small enough for one write. For one thread. */
+/** Iterates over a snapshot's values in parts of bounded size, each small enough for one write. Not thread-safe. */
 final class SnapshotParts {
-    /** Maximum total size of the values of a part, unless it is a single one: a store's log buffer holds more. */
+    /** Maximum total size of the values of a part, unless it is a single value. A store's log buffer is larger. */
     static final int MAX_BYTES = 1024 * 1024;
 
-    /** Counted for each value: the approximate overhead of a frame and an array. */
+    /** The approximate overhead of each value: a frame and an array. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final SnapshotReader reader;
-    /** Whether the reader is at a value that is not yet in a part. */
+    /** Whether the reader is at a value that no part has returned yet. */
     private boolean more;
 
     SnapshotParts(SnapshotReader reader) {
@@ -32,12 +32,12 @@ final class SnapshotParts {
         return values.stream().mapToLong(value -> value.length).sum();
     }
 
-    /** Whether all values have been in a part, and the snapshot has been verified. */
+    /** Whether all values have been returned, and the snapshot has been verified. */
     boolean ended() {
         return !more;
     }
 
-    /** Returns the next values; none at the end. */
+    /** Returns the next values; an empty list at the end. */
     List<byte[]> next() {
         List<byte[]> part = new ArrayList<>();
         long bytes = 0;

@@ -21,15 +21,15 @@ public final class StoreRestore {
     /**
      * Restores all documents that the store lacks. On return, the restored documents are on disk, and the store is
      * closed. Until all documents are restored, the store is marked as incomplete, and is not served as a complete one.
-     * A document from an older generation, which {@code allowOlder} permits, is not missing.
+     * A document that was restored from an older generation does not count as missing.
      *
-     * @param config of the store, which is created when it is missing and must accept the longest value in the archive
+     * @param config of the store, which is created if it is missing and must accept the longest value in the archive
      * @param groups number of the store's shards, which may differ from that of the archived store
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
      * @param allowMissing whether the store counts as complete although documents could not be restored
-     * @throws CaravanException what has prevented or ended the restore, such as a {@link StoreDirectoryException} when
-     *     the directory holds another store
+     * @throws CaravanException the error that prevented or ended the restore, such as a {@link StoreDirectoryException}
+     *     when the directory contains another store
      */
     public static void run(
             Archive archive,
@@ -56,9 +56,9 @@ public final class StoreRestore {
     }
 
     /**
-     * Opens a store that is to hold an archive's documents. A new one first adopts the identity of the archived store,
-     * so that an interrupted restore recognizes its store and continues. Until the restore is complete, the store is
-     * marked as incomplete.
+     * Opens a store for an archive's documents. A new store first adopts the identity of the archived store, so that an
+     * interrupted restore can continue in the same store. Until the restore is complete, the store is marked as
+     * incomplete.
      */
     private static Shards open(StoreConfig config, int groups, UUID archived) {
         Shards opened = Shards.open(config, groups);

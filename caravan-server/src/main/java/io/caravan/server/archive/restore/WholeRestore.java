@@ -37,19 +37,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores all documents of an archive that are not deleted. A failure of one document is reported as its fault, and
- * the others are restored. A failure of the store, or an archive that no longer responds, ends the restore; another
- * restore to the same store continues from there.
+ * the other documents are restored. A failure of the store, or an archive that no longer responds, ends the restore.
+ * Another restore to the same store continues from there.
  *
- * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
- * jobs' threads, which reads the document. The store writes many documents at a time, as they arrive; a separate thread
- * reports them. The numbers of documents in progress and of bytes in memory are bounded.
+ * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and passes each to one of the
+ * job threads, which reads the document. The store writes many documents at a time, as they arrive. A separate thread
+ * reports them. The number of documents in progress and the number of bytes in memory are limited.
  */
 public final class WholeRestore {
-    /** Maximum number of documents in progress, from being listed to being reported. */
+    /** Maximum number of documents in progress, from listing to reporting. */
     private static final int MAX_UNDER_WAY = 2048;
-    /** Approximate maximum of bytes of values that wait in memory. */
+    /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** Number of consecutive failed documents after which the archive is considered unreachable. */
+    /** Number of documents in a row that fail because the archive is unreachable, after which the restore ends. */
     private static final int MAX_UNANSWERED = 20;
 
     /** Errors after which it is useless to continue with other documents. */
@@ -108,10 +108,10 @@ public final class WholeRestore {
     }
 
     /**
-     * A document of an archive that is missing from the restored store, or not in its latest generation there.
+     * A document of an archive that was not restored, or not from its latest generation.
      *
-     * @param document its name, or null when the object that has it cannot be read
-     * @param object key of the object that is at fault, or of the document's manifest
+     * @param document its name, or null when the object that contains the name cannot be read
+     * @param object key of the faulty object, or of the document's manifest
      * @param why the fault, for people
      * @param instead the older generation that was restored instead, or null when none was
      */
@@ -122,9 +122,9 @@ public final class WholeRestore {
             @Nullable Restored instead) {}
 
     /**
-     * Restores all documents; once. Reported documents are durable.
+     * Restores all documents. Reported documents are durable. Call this once.
      *
-     * @throws CaravanException what has ended it before all documents were tried
+     * @throws CaravanException the error that ended the restore before all documents were tried
      */
     public void run() {
         jobs.execute(this::count);
@@ -157,7 +157,7 @@ public final class WholeRestore {
             });
             progress.total(count.get());
         } catch (CaravanException unlisted) {
-            // The other listing of the same keys reports the problem; without this one the total stays unknown.
+            // The other listing of the same keys reports the problem. The total stays unknown.
             return;
         }
     }
@@ -174,7 +174,6 @@ public final class WholeRestore {
         return end.get() == null;
     }
 
-    /** Restores the document of the manifest with this key. */
     private void restore(String key) {
         if (end.get() != null) {
             underWay.release();
@@ -213,7 +212,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Whether the document is deleted. Also deletes it here if an earlier restore has created it. */
+    /** Whether the document is deleted. Also deletes it from the store if an earlier restore has created it. */
     private boolean isDeleted(Manifest manifest) {
         Tombstone tombstone = manifest.tombstone();
         if (tombstone == null) {
@@ -237,8 +236,9 @@ public final class WholeRestore {
     }
 
     /**
-     * Deletes an unchanged document of an earlier restore if the generation is to replace it: it is another document,
-     * or the same with other attributes, or trimmed beyond the local end. Verifies the generation first.
+     * Deletes an unchanged document of an earlier restore if appending to it cannot produce the generation: the
+     * generation is of another incarnation, has no further values, or was trimmed beyond the local end. Verifies the
+     * generation first.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());
@@ -263,16 +263,16 @@ public final class WholeRestore {
         }
     }
 
-    /** Restores one generation, or the one before it where it is damaged. */
+    /** Restores one generation. If it is damaged and {@code allowOlder} is set, restores the one before it. */
     private final class Attempt implements Outcome<Restored> {
         private final Manifest manifest;
         private final int index;
-        /** The fault of the latest generation, when this is another one. */
+        /** The fault of the latest generation, or null if this is the latest generation. */
         private final @Nullable RuntimeException latestDamaged;
 
         private final int reserved;
 
-        /** Waits until there is space in memory. */
+        /** Waits until enough memory is free, and reserves it. */
         Attempt(Manifest manifest, int index, @Nullable RuntimeException latestDamaged) {
             this.manifest = manifest;
             this.index = index;
@@ -335,16 +335,16 @@ public final class WholeRestore {
         }
     }
 
-    /** A document's bytes in memory at a time, approximately. */
+    /** Returns the approximate number of bytes of a document that are in memory at a time. */
     private static long partBytes(Generation generation) {
         long count = Math.max(1, generation.count());
         long bytes = SnapshotParts.bytes(count, generation.valueBytes());
-        // A part, or one value. The length of the longest value is unknown, but where there are few it takes most of
-        // the bytes.
+        // A part, or one value. The length of the longest value is unknown. If there are few values, it may take most
+        // of the bytes.
         return Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
     }
 
-    /** Whether the archive lacks the bytes that were put there, which another generation may have. */
+    /** Whether the generation is missing or damaged in the archive; another generation may then be intact. */
     private static boolean isDamage(RuntimeException problem) {
         if (problem instanceof ArchiveException damaged) {
             return damaged.reason() == Reason.CORRUPT || damaged.reason() == Reason.NOT_FOUND;
@@ -353,7 +353,7 @@ public final class WholeRestore {
                 && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
     }
 
-    /** Ends the restore, with the problem that prevents it from continuing. */
+    /** Ends the restore because of a problem. */
     private void end(RuntimeException problem) {
         end.compareAndSet(null, problem);
     }
@@ -369,7 +369,7 @@ public final class WholeRestore {
         underWay.release();
     }
 
-    /** Reports that a document is missing, or not in its latest generation. */
+    /** Reports that a document was not restored, or not from its latest generation. */
     private void fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
         if (problem instanceof ObjectStoreException refused

@@ -3,7 +3,7 @@ package io.caravan.server.document.space;
 import io.caravan.Durability;
 import java.util.Locale;
 
-/** The durability of an acknowledged write, the weakest first. */
+/** The durability of an acknowledged write, in ascending order of strength. */
 public enum Promise {
     /** In memory: a killed process may lose the write. */
     MEMORY(Durability.NONE),

@@ -61,8 +61,8 @@ public final class Space {
     }
 
     /**
-     * Returns the maximum time that a write to a document of the space waits for others to share its flush; null for
-     * the server's.
+     * Returns the maximum time that a write to a document of the space waits for others to share its flush; null if the
+     * server's delay applies.
      */
     public @Nullable Duration flushDelay() {
         return settings.has(SpaceSetting.FLUSH_MILLIS)
@@ -108,8 +108,8 @@ public final class Space {
     }
 
     /**
-     * Whether the counted amount, less what a write will free, exceeds a quota. False until all documents are counted,
-     * which takes a moment after a space is created or removed.
+     * Whether the counted amount, minus the amount that a write will free, exceeds a quota. False until all documents
+     * are counted, which takes a moment after a space is created or removed.
      */
     public boolean exceeds(SpaceSetting quota, long freed) {
         long counted = quota == SpaceSetting.QUOTA_DOCUMENTS ? documents() : bytes();
@@ -136,7 +136,7 @@ public final class Space {
         return wait;
     }
 
-    /** Refunds what {@link #take} took, because the write was not made. */
+    /** Refunds the amounts that {@link #take} took, because the write was not made. */
     public void giveBack(long writes, long appendedBytes) {
         if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
             activity.writeRate.giveBack(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));

@@ -18,20 +18,20 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces' settings, stored in a list of the store. An entry holds the settings of one space from then on:
+ * The spaces' settings, stored in a list of the store. An entry contains the new settings of one space:
  *
  * <ul>
  *   <li>a version, 1, in one byte;
  *   <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
- *   <li>until the end, the settings as {@link Attributes}, the value of each in 8 bytes, big-endian; none when the
- *       space is removed.
+ *   <li>to the end of the entry, the settings as {@link Attributes}, each value in 8 bytes, big-endian; none if the
+ *       space was removed.
  * </ul>
  *
  * <p>While the list retains more than twice as many entries as there are spaces, each update also rewrites up to two of
  * the oldest ones at the end, so that the list can be trimmed. Not thread-safe.
  */
 final class SpaceJournal {
-    /** The id of the list that holds the journal. */
+    /** The id of the list that contains the journal. */
     static final long LIST_ID = -4;
 
     private static final byte VERSION = 1;

@@ -8,12 +8,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a space: each is an integer of at least 1, one of a few words, which are numbered from 1, or not set.
+ * The settings of a space. A setting is an integer of at least 1, or one of a few words, which are numbered from 1, or
+ * not set.
  */
 public enum SpaceSetting {
     /** Maximum length of one value, in bytes. */
     VALUE_BYTES("max-value-bytes", Unit.BYTES),
-    /** Maximum number of values that a document may hold. */
+    /** Maximum number of values in a document. */
     DOCUMENT_VALUES("max-values", Unit.COUNT),
     /** Maximum length of all values of a document together, in bytes. */
     DOCUMENT_BYTES("max-bytes", Unit.BYTES),
@@ -58,7 +59,8 @@ public enum SpaceSetting {
     public static final long MAX = (1L << 53) - 1;
 
     /**
-     * Maximum number of generations and days that an archive keeps: more than needed, and small enough for arithmetic.
+     * Maximum number of generations and days that an archive keeps. No user needs more, and calculations do not
+     * overflow.
      */
     private static final long MOST_KEPT = 1_000_000;
 

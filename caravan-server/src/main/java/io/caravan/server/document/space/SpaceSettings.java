@@ -8,10 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of a space. Immutable. */
 public final class SpaceSettings {
-    /** No settings. */
     public static final SpaceSettings NONE = new SpaceSettings(new long[SpaceSetting.values().length]);
 
-    /** The values, by the settings' order; 0 for a setting that is not set. */
+    /** The values, in the order of the settings; 0 for a setting that is not set. */
     private final long[] values;
 
     private SpaceSettings(long[] values) {

@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
  * All spaces, in the order of their prefixes, and the progress of counting their documents. The set of spaces never
  * changes.
  *
- * <p>Every string that sorts between a prefix and a name that starts with it also starts with that prefix. Of the
- * prefixes that do not sort after a name, the last one is therefore a prefix of the name, or lies within the space that
- * contains the name.
+ * <p>Every string that sorts between a prefix and a name that starts with it also starts with that prefix. Therefore,
+ * the last prefix that does not sort after a name is a prefix of the name, or lies within the space that contains the
+ * name.
  */
 final class SpaceTable {
     static final SpaceTable EMPTY = new SpaceTable();
 
     private final Space[] spaces;
-    /** The number of stripes whose documents are counted; changes under the lock of the stripe counted last. */
+    /** The number of stripes whose documents are counted; changed under the lock of the stripe counted last. */
     private volatile int countedStripes;
 
     private SpaceTable() {

@@ -17,11 +17,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces of a store. The settings of the longest prefix that a document's name starts with apply, and no others:
- * nothing is inherited.
+ * The spaces of a store. Only the settings of the longest prefix that a document's name starts with apply: a space
+ * inherits no settings.
  *
- * <p>Any thread may look up a space, at the cost of a few comparisons. Updates are for threads that may wait: creating
- * or removing a space recounts all documents, because some have moved from one space to another.
+ * <p>Any thread may look up a space, at the cost of a few comparisons. Only threads that may wait may call methods that
+ * update spaces: creating or removing a space recounts all documents, because some have moved from one space to
+ * another.
  */
 public final class Spaces {
     /** Maximum number of spaces. */
@@ -61,7 +62,7 @@ public final class Spaces {
         }
     }
 
-    /** Whether no spaces exist, so that nothing has to be looked up or counted. */
+    /** Whether no spaces exist, so that lookups and counts are unnecessary. */
     public boolean isEmpty() {
         return table.isEmpty();
     }
