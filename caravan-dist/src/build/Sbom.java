@@ -71,7 +71,7 @@ final class Sbom {
         }
     }
 
-    /** As {@code java.version} files have it: in quotes. */
+    /** Returns a property of a JDK's {@code release} file, whose values are in quotes. */
     private static String value(Properties release, String key, String otherwise) {
         return release.getProperty(key, otherwise).replace("\"", "");
     }

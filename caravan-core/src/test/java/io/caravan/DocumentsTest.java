@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Checks the links and the language of the documents, and the language of comments in main code; see CONTRIBUTING.md. */
+/** Checks the links and the language of the documents, and the language of comments in Java; see CONTRIBUTING.md. */
 final class DocumentsTest {
     private static final int MAX_SENTENCE_WORDS = 35;
     private static final int MAX_PARAGRAPH_WORDS = 75;
@@ -30,7 +30,7 @@ final class DocumentsTest {
     private static final Pattern CODE =
             Pattern.compile("(`+)[^`]+\\1|\\{@(?:code|link|linkplain|value)\\s[^}]*}|<pre>.*?</pre>");
     private static final Pattern COMMENT =
-            Pattern.compile("/\\*\\*.*?\\*/|(?:^[ \\t]*//[^\\n]*\\n)+", Pattern.DOTALL | Pattern.MULTILINE);
+            Pattern.compile("^[ \\t]*/\\*\\*.*?\\*/|(?:^[ \\t]*//[^\\n]*\\n)+", Pattern.DOTALL | Pattern.MULTILINE);
     private static final Pattern BLOCK_TAG = Pattern.compile(
             "(?m)^\\s*@(?:param|throws)\\s+\\S+|^\\s*@\\w+|<p>|<li>|<ul>|</ul>|<ol>|<table|<tr>|<td>|<h\\d>");
     private static final Pattern BAD_SUMMARY =
@@ -165,7 +165,7 @@ final class DocumentsTest {
             String text = comments.group()
                     .replaceAll("(?m)^\\s*(?:/\\*\\*|\\*/|\\*|//)|\\*/", "")
                     .strip();
-            if (comments.group().startsWith("/**")) {
+            if (comments.group().strip().startsWith("/**")) {
                 String summary = SENTENCE_END.split(BLOCK_TAG.split(text)[0].strip())[0];
                 check(
                         !BAD_SUMMARY.matcher(summary).matches(),
@@ -235,8 +235,9 @@ final class DocumentsTest {
     private static List<Path> sources(Path root) throws IOException {
         List<Path> all = new ArrayList<>();
         for (Path module : modules(root)) {
-            all.addAll(files(module.resolve("src/main/java"), ".java"));
+            all.addAll(files(module.resolve("src"), ".java"));
         }
+        all.addAll(files(root.resolve("integrations/java"), ".java"));
         return all;
     }
 

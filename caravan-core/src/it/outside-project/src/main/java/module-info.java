@@ -1,4 +1,4 @@
-/** Somebody else's module. */
+/** A module of an application that embeds the store. */
 module com.example.outside {
     requires io.caravan.core;
 }

@@ -62,7 +62,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
-    /** Takes ownership of the archive in memory, whatever its content and owner. */
+    /** Takes ownership of the archive in memory. Its contents and its owner may be anything. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));

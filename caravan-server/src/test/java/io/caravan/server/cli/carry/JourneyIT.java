@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A document on its way through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step: in
- * memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
+ * A document on its way through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step. It is
+ * in memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class JourneyIT {

@@ -84,7 +84,7 @@ public final class RespClient implements AutoCloseable {
         socket.getOutputStream().write(bytes, from, to - from);
     }
 
-    /** Tells the server that the client will send nothing more. */
+    /** Ends the client's sending, so that the server reads the end of the stream. */
     void finishSending() throws IOException {
         socket.shutdownOutput();
     }
