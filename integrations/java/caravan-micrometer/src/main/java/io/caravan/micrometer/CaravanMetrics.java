@@ -52,6 +52,7 @@ public final class CaravanMetrics implements MeterBinder {
         stats.counter("appended.bytes", "Bytes of the values appended", StoreStats::appendedBytes);
         stats.counter("trims", "Trims", StoreStats::trims);
         stats.counter("deletes", "Lists deleted", StoreStats::deletes);
+        stats.counter("bookkeeping.writes", "Writes to the lists of the server itself", StoreStats::bookkeepingWrites);
         stats.counter("refusals", "Writes refused", StoreStats::refusals);
         stats.counter("failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
         stats.counter("forces", "Forces of the log", StoreStats::forces);
@@ -69,6 +70,7 @@ public final class CaravanMetrics implements MeterBinder {
         stats.seconds("checkpoint.last", "Duration of the last checkpoint", StoreStats::lastCheckpointNanos);
         stats.part(StoreStats::batchRecords).gauge("batch.records.mean", "Records a flush, mean", Distribution::mean);
         stats.gauge("lists", "Lists", StoreStats::lists);
+        stats.gauge("values", "Values", StoreStats::values);
         Figures<HeapUse> heap = stats.part(StoreStats::heap);
         heap.gauge("heap.total.bytes", "The heap's files", HeapUse::totalBytes);
         heap.gauge("heap.used.bytes", "Live bytes, in the heap or still in the log", HeapUse::usedBytes);
