@@ -16,6 +16,7 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
     public static final String FORMAT = "caravan-archive";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
+
     public static final int MAX_BYTES = 64 << 10;
 
     private static final SealedJson<RootJson> JSON = new SealedJson<>(RootJson.class, FORMAT, VERSION, MAX_BYTES);
