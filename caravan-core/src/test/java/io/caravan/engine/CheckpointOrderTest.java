@@ -19,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A kill between any two file operations around a checkpoint leaves an intact store that verifies. */
+/** A kill after any creation, renaming, or deletion of a file around a checkpoint leaves an intact store. */
 @Timeout(600)
 class CheckpointOrderTest {
 
