@@ -36,7 +36,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes bytes of a closed store: the byte is padding, or {@code verify} reports file, offset and, for heap entries,
+ * Changes bytes of a closed store. A change is harmless, or {@code verify} reports file, offset and, for heap entries,
  * document and sequence.
  *
  * <p>Every byte of every file is changed in up to three ways: a bit is flipped, and the byte is set to 0x00 and to
@@ -100,7 +100,7 @@ class EveryByteTest {
         map = StoreMap.of(image, anatomy);
     }
 
-    /** Uses the smallest segments for a value of more than one block. */
+    /** Opens a store with the smallest segments for a value of more than one block. */
     private static Engine open(MemoryStorage storage, Scheduler threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)

@@ -257,7 +257,7 @@ class SalvagerTest {
         return cases;
     }
 
-    /** If values are missing from the middle, the values before them move up, and the next sequence stays the same. */
+    /** Values before a gap move up to close it, and the next sequence stays the same. */
     @Test
     void valuesBeforeAGapMoveUpAndThatIsTold(@TempDir Path work) throws Exception {
         Path damaged = work.resolve("damaged");

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests to which shard a call goes, and what calls that concern all shards do. */
+/** The choice of a shard for a call, and calls that concern all shards. */
 class ShardedStoreTest {
     private final List<MoodyStore> groups =
             Stream.generate(MoodyStore::new).limit(3).toList();

@@ -140,7 +140,7 @@ class UserCodeTest {
         return places;
     }
 
-    /** Returns the places where the call itself throws what the user code throws. */
+    /** Returns the places where the call throws the exception of the user code. */
     private static Map<String, Place> callersThreads() {
         Map<String, Place> places = new LinkedHashMap<>();
         places.put("get", (test, store, action) -> store.get(1, each((sequence, value) -> action.run())));

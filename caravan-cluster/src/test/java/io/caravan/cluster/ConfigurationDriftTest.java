@@ -107,7 +107,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** A group with another id is another group: its nodes do not receive the requests of this one. */
+    /** Nodes of groups with different ids do not respond to each other. */
     @Test
     void aHostOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
         try (Group group = new Group(directory).create()) {

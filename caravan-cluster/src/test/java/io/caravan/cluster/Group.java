@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Three nodes of a group, and nodes that join it, in one JVM, on loopback. */
 final class Group implements AutoCloseable {
-    /** The minimum. */
+    /** The minimum that is allowed. */
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;

@@ -216,7 +216,10 @@ final class GroupFaultsTest {
         return newest.get();
     }
 
-    /** As on a full disk. Raft does not retry, so the node would stay without a log when the disk has space again. */
+    /**
+     * Raft does not retry after a full disk, for example, so the node would stay without a log when there is space
+     * again.
+     */
     @Test
     @Tag("slow")
     void aHostWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
@@ -281,7 +284,7 @@ final class GroupFaultsTest {
         return durable != null && durable.getIndex() > applied;
     }
 
-    /** As after a power cut of a node that has not been restarted yet. */
+    /** The store is in the state after a power cut, and its node has not been restarted yet. */
     @Test
     void whatAHostHearsAgainIsNoFaultOfItsStore() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -304,7 +307,9 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Raft vouches for entries that it reads. After a kill or a failed fsync, they may be in the page cache only. */
+    /**
+     * Raft acknowledges entries that it has read. After a kill or a failed fsync, they may be in the page cache only.
+     */
     private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String host) throws Exception {
         group.stop(host);
         Path segment = segments(group.raftFiles(host)).stream()

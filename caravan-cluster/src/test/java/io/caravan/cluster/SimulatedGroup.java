@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Three nodes, a network that delays, drops, duplicates, and reorders, power cuts at any I/O call, and leaders that are
  * lost at any step. A seed decides everything, on one thread. In the end, all nodes must be the same, and have
- * everything that a client was told, or that a reader saw on any node, in its place.
+ * everything that was acknowledged, or that a reader saw on any node, in its place.
  */
 final class SimulatedGroup implements RaftModel.Network {
     /** A deliberately broken guarantee, to show that the simulation detects it. */

@@ -31,7 +31,7 @@ final class TermInterleavingsTest {
         exploration().run(INTERLEAVINGS);
     }
 
-    /** If a flusher begins to wait just after the end of the term, nothing would wake it. */
+    /** A flusher that began to wait just after the end of the term would never be woken. */
     @Test
     @Tag("thorough")
     void aProposalAfterTheEndOfTheTermIsFound() throws Exception {

@@ -42,7 +42,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
                 store.engine.write(WriteBatch.create().append(2, bytes("x")).trimTo(1, 1), tellings.callback(3));
                 store.engine.trim(1, 1, tellings.callback(4));
                 store.engine.delete(2, tellings.callback(5));
-                // The flusher is in the fsync, so it has already made any call that it makes before that.
+                // The flusher is in the fsync, so every callback that it would call before the fsync has been called.
                 assertThat(tellings.all()).isEmpty();
             }
             assertThat(tellings.await(5))

@@ -72,7 +72,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Until the fsync, the log has the values, whatever happens to the bytes in the heap. */
+    /** Until the fsync, the values are also in the log, so damage to the heap does no harm. */
     @Test
     void noRegionNamesHeapBytesThatAreNotForced() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class Invariant07RefusalsChangeNothingTest {
 
     /**
-     * Returns a store after a power cut: two checkpoints, frames to replay in several segments, no later fsync of the
-     * heap.
+     * Returns a store after a power cut, with two checkpoints, frames to replay in several segments, and no heap byte
+     * fsynced since.
      */
     private static MemoryStorage cutOff() {
         try (FaultyStore store = FaultyStore.open()) {

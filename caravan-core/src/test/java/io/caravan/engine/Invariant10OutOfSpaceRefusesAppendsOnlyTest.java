@@ -77,7 +77,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.awaitProvisioned();
             store.faults.full(true);
             int count = fill(store, 1, 2000);
-            // Either the next log segment or the heap for the next checkpoint runs out first.
+            // There is no space for the next log segment, nor for the values that a checkpoint would move to the heap.
             assertThat(refusal(store, 1)).hasMessageContaining("No space left on device");
             assertThat(catchThrowableOfType(
                             OutOfSpaceException.class,

@@ -317,7 +317,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** The lock measures how long it is held, except for the first time. */
+    /** The lock measures every hold after the first. */
     @Test
     void theWayIntoALongListLetsOthersInAfterAFewChunks() throws Exception {
         StoreState state = new Space().state;

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The layout of a store on disk, and its recent rates. */
+/** The layout of a store on disk, and its recent statistics. */
 class LayoutTest {
     private static final int VALUE_BYTES = 1_000;
 

@@ -62,7 +62,7 @@ class LogFirstTest {
         long floorBytes = 4096;
         StoreConfig config = oneHeapSegment().checkpointFloorBytes(floorBytes).build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            // The store makes checkpoints by itself. While each is held, as much is written as one more batch takes.
+            // The store makes checkpoints by itself. While one is held, enough for two batches is written.
             Hold first = store.faults.hold(nth(1, BATCHES));
             store.appendMany(1, 40, LENGTH);
             first.awaitReached();

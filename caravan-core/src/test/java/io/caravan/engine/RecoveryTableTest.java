@@ -198,7 +198,7 @@ class RecoveryTableTest {
 
     /**
      * A power cut has removed the first or second of three writes below {@code SYNC} but not the next one. A new write
-     * of the same length would make the next one valid again.
+     * of the same length must not make the next one valid again.
      */
     @Test
     void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {

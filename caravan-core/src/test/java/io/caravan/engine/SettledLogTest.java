@@ -207,7 +207,7 @@ class SettledLogTest {
         return writes;
     }
 
-    /** A half-made segment is discarded, whatever its former content is. */
+    /** A half-made segment is discarded, regardless of its former content. */
     @Test
     void aHalfMadeSegmentMayHaveAnything() throws IOException {
         CrashStorage disk = new CrashStorage(1);

@@ -409,7 +409,7 @@ class ListIndexTest {
         }
     }
 
-    /** A walk must take every list that has kept entries in the log once, whatever happens to the lists. */
+    /** A walk must take every list that has kept entries in the log once, regardless of changes to the lists. */
     @Test
     void everyListWithEntriesInTheLogIsTaken() {
         Seeds.forEach(Rounds.of(20, 2_000), seed -> {

@@ -32,9 +32,9 @@ public final class FaultProxy implements AutoCloseable {
 
     /** A direction of bytes. */
     public enum Way {
-        /** From clients to the server. */
+        /** Bytes from clients to the server. */
         REQUESTS,
-        /** From the server to clients. */
+        /** Bytes from the server to clients. */
         ANSWERS
     }
 

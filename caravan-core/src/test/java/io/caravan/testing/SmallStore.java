@@ -10,9 +10,9 @@ import io.caravan.WriteBatch;
 import java.nio.file.Path;
 
 /**
- * A store with every feature in a few small files: lists that are live, trimmed, emptied, deleted, and recreated;
- * values of all sizes in two heap segments; two checkpoints, rotated and recycled log segments, and frames after the
- * newest checkpoint.
+ * A store with every feature in a few small files. Its lists are live, trimmed, emptied, deleted, or recreated, with
+ * values of all sizes in two heap segments. It has two checkpoints, rotated and recycled log segments, and frames after
+ * the newest checkpoint.
  *
  * @param open the files while the store was open and everything was acknowledged, as a kill leaves them
  * @param closed the files after the store was closed

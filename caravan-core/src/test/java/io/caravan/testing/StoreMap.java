@@ -74,7 +74,7 @@ public final class StoreMap {
         return of(image, anatomy, false);
     }
 
-    /** Maps the files of an open store, which knows the end of its log and reads values in the log. */
+    /** Maps the files of an open store, whose log has a known end, and whose values are read in place. */
     public static StoreMap ofOpen(DirectoryImage image, StoreAnatomy anatomy) {
         return of(image, anatomy, true);
     }

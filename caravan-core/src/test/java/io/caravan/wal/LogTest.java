@@ -240,9 +240,7 @@ class LogTest {
         }
     }
 
-    /**
-     * The refusal precedes the allocation of memory for the segment size in a checkpoint header, which may be wrong.
-     */
+    /** The scan fails before it allocates memory for the segment size in a checkpoint header, which may be wrong. */
     @Test
     void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
         write(2);

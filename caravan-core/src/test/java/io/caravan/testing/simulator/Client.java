@@ -306,7 +306,7 @@ final class Client {
         }
     }
 
-    /** When everything is flushed and all workers are idle, trimmed and deleted values must take no space. */
+    /** Checks that trimmed and deleted values take no space when everything is flushed and all workers are idle. */
     void checkHeapUse() {
         life.letAllWork();
         long used = engine.stats().heap().usedBytes();

@@ -69,7 +69,7 @@ final class Life implements CrashStorage.Director {
         this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
     }
 
-    /** Lives until the life ends. {@link #left()} then returns the remains. */
+    /** Runs the life until it ends. {@link #left()} then returns the remains. */
     void live() {
         story.note(() -> "a life begins, " + faults);
         disk.director(this);

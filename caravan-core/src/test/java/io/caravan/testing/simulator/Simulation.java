@@ -46,7 +46,7 @@ final class Simulation {
                 .heapSegmentBytes(16 * KIB)
                 .maxHeapBytes(6 * 16 * KIB)
                 .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
-                // In relation to so small a heap, checkpoints would otherwise be rare.
+                // With so small a heap, checkpoints would otherwise be rare.
                 .checkpointFraction(0.1)
                 .flushPolicy(
                         random.nextInt(4) == 0
