@@ -50,8 +50,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The test flips every byte of a header, a checkpoint, a frame that a checkpoint needs, and a live value in the
  * heap. A reader only skips the other bytes: zeros after headers and frames, unused segments, frames that no checkpoint
- * needs, and free space of the heap. Of those, the test flips every {@value #PADDING_STEP}th. If the kill and the close
- * left the same file, the test flips every byte in one and every {@value #SAME_FILE_STEP}th in the other.
+ * needs, and free space of the heap. Of those, the test flips every {@value #PADDING_STEP}th.
+ *
+ * <p>If the kill and the close left the same file, the test flips every byte in one and every
+ * {@value #SAME_FILE_STEP}th in the other.
  *
  * <p>The files are in memory, and each case has its own copy. Each case goes through {@link Recovery}, as opening does.
  * Every {@value #FULL_OPEN_STEP}th also goes through the entire {@link Engine} and is written to. Verification reads

@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, independently: all,
  * none, the first, the last, or any of them may be new. At most one sector of each file is torn: new up to some byte
  * and old after it, or old and then new. Unchanged bytes of a sector always survive, as with SQLite's "powersafe
- * overwrite". A size that was not fsynced is the old one, the new one, or one between. Lost bytes within it are zeros.
+ * overwrite".
+ *
+ * <p>A size that was not fsynced is the old one, the new one, or one between. Lost bytes within it are zeros.
  *
  * <p><b>A block that is being written</b> may become garbage. Some cuts fill one 4 KiB block with random bytes. This
  * may be any block that a {@link StoreFile#write} has written since the last successful fsync of its file, even without
